@@ -1,0 +1,87 @@
+//! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
+
+use crate::sample::IntervalSample;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// A stage began on all hosts.
+    StageStarted {
+        /// The stage's number.
+        stage: u32,
+        /// Wall-clock time, in ns since 1970, for people; never used to measure.
+        unix_ns: u64,
+    },
+    /// A host completed an interval.
+    Sample(IntervalSample),
+    /// A stage ended on all hosts.
+    StageEnded {
+        /// The stage's number.
+        stage: u32,
+        /// How.
+        end: StageEnd,
+    },
+    /// Something that a reader of the results has to know.
+    Note(Note),
+    /// The run is over.
+    RunEnded {
+        /// Wall-clock time, in ns since 1970.
+        unix_ns: u64,
+        /// How.
+        end: RunEnd,
+    },
+}
+
+/// How a stage ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StageEnd {
+    /// As planned.
+    Complete,
+    /// Somebody stopped it; what was recorded is a part.
+    Interrupted,
+    /// It could not go on; the reason in words.
+    Failed(String),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunEnd {
+    /// Every stage is complete.
+    Complete,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It could not go on; the reason in words.
+    Failed(String),
+}
+
+/// Something that a reader of the results has to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The stage in which it came up; `None` for the whole run.
+    pub stage: Option<u32>,
+    /// The host that said it.
+    pub host: u32,
+    /// What about.
+    pub kind: NoteKind,
+    /// In words, with the path or the system's own message.
+    pub detail: String,
+}
+
+crate::spec::words! {
+    /// What a note is about: stable words, which stand in run files and JSON.
+    pub enum NoteKind {
+        /// The target refused `O_DIRECT`: requests went through the page cache.
+        DirectRefused = "direct-refused",
+        /// The kernel refused the backend that the plan asks for: another took its place.
+        BackendFallback = "backend-fallback",
+        /// The file system cannot reserve space: files may be fragmented, and space can run out in mid-run.
+        NoFallocate = "no-fallocate",
+        /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
+        EngineDegraded = "engine-degraded",
+        /// Workloads were left out because they write and the target may not be written to.
+        WorkloadsLeftOut = "workloads-left-out",
+        /// A size or a time was rounded or raised to the least that makes sense.
+        Adjusted = "adjusted",
+    }
+}

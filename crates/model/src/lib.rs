@@ -1,0 +1,25 @@
+//! The nouns of Plimsoll: units, suites, plans, samples, histograms, testbeds.
+//!
+//! This crate is pure. It opens no file, reads no clock and starts no thread, so
+//! every decision that it takes can be tested by calling it.
+
+pub mod event;
+pub mod histogram;
+pub mod op;
+pub mod plan;
+pub mod planner;
+pub mod record;
+pub mod rng;
+pub mod sample;
+pub mod spec;
+pub mod testbed;
+pub mod units;
+
+pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
+pub use histogram::{EncodedHistogram, Histogram};
+pub use op::Op;
+pub use plan::{HostPlan, Plan, StageKind};
+pub use record::Record;
+pub use sample::{IntervalSample, Phase};
+pub use spec::Spec;
+pub use units::{Bytes, Nanos, Percent, Scale};

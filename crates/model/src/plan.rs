@@ -1,0 +1,252 @@
+//! Everything decided, nothing optional left: what each worker of each host does in each stage.
+
+use crate::spec::{Access, Backend};
+use crate::units::{Bytes, Nanos, Percent, Scale};
+use crate::{NoteKind, spec};
+use serde::{Deserialize, Serialize};
+
+spec::words! {
+    /// What a stage is for.
+    pub enum StageKind {
+        /// Writes every byte of the layout.
+        Prepare = "prepare",
+        /// Runs the workload without counting it.
+        Precondition = "precondition",
+        /// Runs the workload and counts it.
+        Measure = "measure",
+    }
+}
+
+/// A whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Tells this run from all others; also stands in the marker of the targets.
+    pub run_id: String,
+    /// The suite's name.
+    pub suite: String,
+    /// The suite's description.
+    pub description: String,
+    /// The suite's seed.
+    pub seed: u64,
+    /// By how much sizes and times were shrunk.
+    pub scale: Scale,
+    /// The length of one sample.
+    pub interval: Nanos,
+    /// What the suite asks for; an agent that cannot have it says so in a note.
+    pub backend: Backend,
+    /// Whether the page cache is to be bypassed.
+    pub direct: bool,
+    /// Whether the layout is what stood there before, and nothing is written.
+    pub existing: bool,
+    /// The points, in the order in which they run.
+    pub points: Vec<Point>,
+    /// The stages, in the order in which they run. A stage's place in this list is its number everywhere.
+    pub stages: Vec<Stage>,
+    /// Each host's share.
+    pub hosts: Vec<HostPlan>,
+    /// What the planner decided against the suite's word, and why.
+    pub notes: Vec<PlanNote>,
+}
+
+/// Something that the planner has to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanNote {
+    /// What about.
+    pub kind: NoteKind,
+    /// In words.
+    pub detail: String,
+}
+
+/// One combination of scenario, workload and sweep values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// The scenario's label.
+    pub scenario: String,
+    /// The workload's name.
+    pub workload: String,
+    /// Axis and value of each sweep axis.
+    pub sweep: Vec<(String, String)>,
+}
+
+/// One stage, on all hosts at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// What it is for.
+    pub kind: StageKind,
+    /// The point that it belongs to; `None` for `prepare`, which serves all points.
+    pub point: Option<u32>,
+    /// What the workers do.
+    pub work: Work,
+}
+
+/// What the workers of a stage do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// The size of each request; the last one of an extent may be shorter in a stage that stops at [`Stop::Amount`].
+    pub block_size: Bytes,
+    /// The share of reads.
+    pub read: Percent,
+    /// The order of blocks.
+    pub access: Access,
+    /// Requests that each worker keeps outstanding.
+    pub depth: u32,
+    /// When it ends.
+    pub stop: Stop,
+}
+
+impl Work {
+    /// Whether any request of it is a write.
+    pub fn writes(&self) -> bool {
+        self.read < Percent::ALL
+    }
+}
+
+/// When a stage ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stop {
+    /// After so much time.
+    After(Nanos),
+    /// When every byte of every extent was touched once; then an `fsync` of every file.
+    Amount,
+}
+
+/// One host's share of a run: all that its agent needs to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlan {
+    /// The run's name, for the marker.
+    pub run_id: String,
+    /// The host's number, from 0.
+    pub host: u32,
+    /// Its name, for people.
+    pub hostname: String,
+    /// The length of one sample.
+    pub interval: Nanos,
+    /// How requests reach the kernel.
+    pub backend: Backend,
+    /// Whether to bypass the page cache.
+    pub direct: bool,
+    /// Whether to keep every single latency.
+    pub raw_latencies: bool,
+    /// What it loads.
+    pub targets: Vec<Target>,
+    /// Its stages; as many as the plan has.
+    pub stages: Vec<HostStage>,
+}
+
+impl HostPlan {
+    /// The files of all targets in order: what [`Extent::file`] counts.
+    pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
+        self.targets.iter().flat_map(|target| &target.files)
+    }
+}
+
+/// One target of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The path as the user named it.
+    pub path: String,
+    /// What it is, and with that what may be done to it.
+    pub kind: PlannedTarget,
+    /// The files of it, or the device as a single one.
+    pub files: Vec<TargetFile>,
+}
+
+/// What may be done to a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlannedTarget {
+    /// Files of ours in the directory `root`, claimed by a marker.
+    Directory {
+        /// The directory; made if it is missing.
+        root: String,
+    },
+    /// A file or device that is only read.
+    ReadOnly,
+    /// A device whose content the user gave up by name.
+    Device,
+}
+
+/// One file, or a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFile {
+    /// Its path.
+    pub path: String,
+    /// How many of its bytes are loaded, from the start.
+    pub size: Bytes,
+}
+
+/// One host's share of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostStage {
+    /// The stage's number.
+    pub stage: u32,
+    /// What it is for.
+    pub kind: StageKind,
+    /// What all workers do.
+    pub work: Work,
+    /// Each worker's own share.
+    pub workers: Vec<Worker>,
+}
+
+/// One worker's share of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    /// Where its random choices start.
+    pub seed: u64,
+    /// Its byte ranges; no two workers of a host share one.
+    pub extents: Vec<Extent>,
+}
+
+/// A range of bytes of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// The number of the file among [`HostPlan::files`].
+    pub file: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes; at least a block.
+    pub length: u64,
+}
+
+impl Plan {
+    /// Bytes that `prepare` writes on all hosts together.
+    pub fn prepare_bytes(&self) -> Bytes {
+        let is_prepare = |stage: &&HostStage| stage.kind == StageKind::Prepare;
+        let stages = self.hosts.iter().flat_map(|host| host.stages.iter().filter(is_prepare));
+        Bytes(
+            stages
+                .flat_map(|stage| &stage.workers)
+                .flat_map(|worker| &worker.extents)
+                .map(|extent| extent.length)
+                .sum(),
+        )
+    }
+
+    /// Bytes of the layout on all hosts together.
+    pub fn footprint(&self) -> Bytes {
+        Bytes(self.hosts.iter().flat_map(HostPlan::files).map(|file| file.size.0).sum())
+    }
+
+    /// The time of all stages that end after a time.
+    pub fn fixed_time(&self) -> Nanos {
+        Nanos(
+            self.stages
+                .iter()
+                .map(|stage| match stage.work.stop {
+                    Stop::After(time) => time.0,
+                    Stop::Amount => 0,
+                })
+                .sum(),
+        )
+    }
+
+    /// How many workers a stage has on all hosts together.
+    pub fn workers(&self, stage: u32) -> usize {
+        self.hosts.iter().filter_map(|host| host.stages.get(stage as usize)).map(|stage| stage.workers.len()).sum()
+    }
+
+    /// The `measure` stage of a point.
+    pub fn measure_stage(&self, point: u32) -> Option<u32> {
+        let found = self.stages.iter().position(|stage| stage.kind == StageKind::Measure && stage.point == Some(point));
+        found.map(|index| index as u32)
+    }
+}

@@ -1,0 +1,71 @@
+//! A whole run as it was recorded: what a run file holds.
+
+use crate::event::{Event, Note, RunEnd, StageEnd};
+use crate::plan::Plan;
+use crate::sample::IntervalSample;
+use crate::testbed::HostFacts;
+
+/// A recorded run, complete or cut short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What was to be done.
+    pub plan: Plan,
+    /// The hosts as they were before the run.
+    pub testbed: Vec<HostFacts>,
+    /// The version of Plimsoll that made the run.
+    pub version: String,
+    /// When it began, in ns since 1970.
+    pub started_unix_ns: u64,
+    /// One entry for each stage that began, in order.
+    pub stages: Vec<StageRecord>,
+    /// What came up on the way.
+    pub notes: Vec<Note>,
+    /// When and how it ended; `None` where the run was killed.
+    pub end: Option<(u64, RunEnd)>,
+}
+
+/// One stage as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageRecord {
+    /// Its number in the plan.
+    pub stage: u32,
+    /// When it began, in ns since 1970.
+    pub started_unix_ns: u64,
+    /// How it ended; `None` where the run was killed in it.
+    pub end: Option<StageEnd>,
+    /// Its samples by interval, then host.
+    pub samples: Vec<IntervalSample>,
+}
+
+impl Record {
+    /// A run of which nothing has happened yet.
+    pub fn new(plan: Plan, testbed: Vec<HostFacts>, version: String, started_unix_ns: u64) -> Record {
+        Record { plan, testbed, version, started_unix_ns, stages: Vec::new(), notes: Vec::new(), end: None }
+    }
+
+    /// The record of a stage, if it began.
+    pub fn stage(&self, stage: u32) -> Option<&StageRecord> {
+        self.stages.iter().find(|record| record.stage == stage)
+    }
+
+    /// Takes in what happened next. A sample or an end of a stage that never began is dropped: only a damaged file has one.
+    pub fn apply(&mut self, event: Event) {
+        match event {
+            Event::StageStarted { stage, unix_ns } => {
+                self.stages.push(StageRecord { stage, started_unix_ns: unix_ns, end: None, samples: Vec::new() });
+            }
+            Event::Sample(sample) => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
+                    record.samples.push(sample);
+                }
+            }
+            Event::StageEnded { stage, end } => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == stage) {
+                    record.end = Some(end);
+                }
+            }
+            Event::Note(note) => self.notes.push(note),
+            Event::RunEnded { unix_ns, end } => self.end = Some((unix_ns, end)),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What one host did in one interval.
+
+use crate::histogram::EncodedHistogram;
+use crate::op::Op;
+use serde::{Deserialize, Serialize};
+
+/// Which part of a stage an interval belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// Load was on: it counts.
+    Load,
+    /// The stage's time was over and requests that were still outstanding came back (and, after `prepare`, `fsync`): sent to
+    /// the target, so in the totals of what was issued, but in no rate and no quantile.
+    Drain,
+}
+
+impl Phase {
+    /// The name used in run files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Load => "load",
+            Phase::Drain => "drain",
+        }
+    }
+
+    /// The phase with this [`name`](Phase::name).
+    pub fn from_name(name: &str) -> Option<Phase> {
+        [Phase::Load, Phase::Drain].into_iter().find(|phase| phase.name() == name)
+    }
+}
+
+/// What one host did in one interval of one stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalSample {
+    /// The stage's number in the plan.
+    pub stage: u32,
+    /// The host's number in the plan.
+    pub host: u32,
+    /// The interval's number, from 0. The last one of a stage is its drain.
+    pub interval: u32,
+    /// When it began, in ns after the stage's start.
+    pub start_ns: u64,
+    /// How long it was, in ns; the last one of a phase may be shorter than the rest.
+    pub length_ns: u64,
+    /// Whether it counts.
+    pub phase: Phase,
+    /// What all workers together did, for each operation that was completed at all.
+    pub ops: Vec<OpSample>,
+    /// What each worker did.
+    pub workers: Vec<WorkerSample>,
+}
+
+/// Requests of one operation that were completed in an interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpSample {
+    /// The operation.
+    pub op: Op,
+    /// Requests that succeeded in full.
+    pub ios: u64,
+    /// Bytes that the target accepted or delivered.
+    pub bytes: u64,
+    /// Requests that failed, by errno; 0 stands for a transfer that was short.
+    pub errors: Vec<(i32, u64)>,
+    /// The service times (completed − submitted) of the requests that succeeded.
+    pub latency: EncodedHistogram,
+    /// Every one of these service times in ns, in the order of completion for each worker; empty unless the plan asks for them.
+    pub raw_latencies: Vec<u64>,
+}
+
+impl OpSample {
+    /// All requests that failed.
+    pub fn error_count(&self) -> u64 {
+        self.errors.iter().map(|(_, n)| n).sum()
+    }
+}
+
+/// What one worker did in an interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerSample {
+    /// The worker's number on its host.
+    pub worker: u32,
+    /// CPU time in user mode, in ns.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, in ns.
+    pub cpu_system_ns: u64,
+    /// Its counts, for each operation that it completed.
+    pub ops: Vec<WorkerOp>,
+}
+
+/// One worker's counts of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerOp {
+    /// The operation.
+    pub op: Op,
+    /// Requests that succeeded in full.
+    pub ios: u64,
+    /// Bytes that moved.
+    pub bytes: u64,
+    /// Requests that failed.
+    pub errors: u64,
+}

@@ -1,0 +1,153 @@
+//! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
+//! reference in `docs/suite-reference.md` all come from these tables.
+
+use super::reader::{Auto, Count, Field, Given, Reader, words};
+use crate::units::{Bytes, Nanos, Percent};
+
+words! {
+    /// In what order a worker touches its blocks.
+    pub enum Access {
+        /// One block after the other, from the start again at the end.
+        Sequential = "sequential",
+        /// Every block equally likely each time.
+        Random = "random",
+    }
+}
+
+words! {
+    /// How requests reach the kernel.
+    pub enum Backend {
+        /// One ring per worker, batched, with registered files and buffers.
+        IoUring = "io_uring",
+        /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
+        Sync = "sync",
+        /// Nothing is sent anywhere: shows what Plimsoll itself costs.
+        Null = "null",
+    }
+}
+
+/// A field as the reference prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldDoc {
+    /// Its key.
+    pub key: &'static str,
+    /// Its type in words.
+    pub kind: &'static str,
+    /// Its default as TOML; `None` where it must be given.
+    pub default: Option<String>,
+    /// What it means.
+    pub doc: String,
+}
+
+/// Declares a table of a suite: the struct, how it is read, and its rows in the reference.
+macro_rules! spec_table {
+    ($(#[doc = $table_doc:literal])+ pub struct $name:ident {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $default:expr)?,)*
+    }) => {
+        $(#[doc = $table_doc])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $($(#[doc = $doc])+ pub $field: Given<$type>,)*
+        }
+
+        impl $name {
+            /// What the table is for, as the reference prints it.
+            pub const DOC: &'static str = concat!($($table_doc, "\n"),+);
+            /// The keys of the table.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// Reads the fields of this table from `reader`, which the caller finishes.
+            pub(super) fn read(reader: &mut Reader<'_>) -> $name {
+                $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
+            }
+
+            /// The rows of the reference.
+            pub fn reference() -> Vec<FieldDoc> {
+                vec![$(FieldDoc {
+                    key: stringify!($field),
+                    kind: <$type as Field>::KIND,
+                    default: spec_table!(@default $type $(, $default)?),
+                    doc: concat!($($doc),+).trim().to_owned(),
+                },)*]
+            }
+        }
+    };
+    (@read $reader:ident, $field:ident, $type:ty, $default:expr) => {
+        $reader.field::<$type>(stringify!($field), $default)
+    };
+    (@read $reader:ident, $field:ident, $type:ty) => {
+        $reader.required::<$type>(stringify!($field))
+    };
+    (@default $type:ty, $default:expr) => {
+        Some(<$type as Field>::write(&$default))
+    };
+    (@default $type:ty) => {
+        None
+    };
+}
+
+spec_table! {
+    /// The top of the file.
+    pub struct SuiteSpec {
+        /// The suite's name, as reports print it.
+        name: String,
+        /// What the suite is for, in a sentence.
+        description: String = String::new(),
+        /// Where every random choice of the run starts: the same seed gives the same sequence of requests.
+        seed: u64 = 1,
+    }
+}
+
+spec_table! {
+    /// What the load goes to. In a directory, Plimsoll makes these files; a device or a file that is there already is taken as it is.
+    pub struct LayoutSpec {
+        /// How many files each target directory gets. `"auto"`: as many as the workload with the most workers has.
+        files: Auto<Count> = Auto::Auto,
+        /// The size of each file. `"auto"`: all files together take a tenth of the free space, at most 4 GiB and half of the memory.
+        size: Auto<Bytes> = Auto::Auto,
+    }
+}
+
+spec_table! {
+    /// The stages that every point goes through, and their times.
+    pub struct StagesSpec {
+        /// Write every byte of the layout before anything is measured. Without it, reads may hit blocks that were never written.
+        prepare: bool = true,
+        /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the report says so.
+        precondition: Nanos = Nanos(0),
+        /// How long each workload is measured.
+        measure: Nanos = Nanos::seconds(60),
+        /// The length of one sample: from 10 ms to 60 s.
+        interval: Nanos = Nanos::seconds(1),
+    }
+}
+
+spec_table! {
+    /// How requests are made.
+    pub struct EngineSpec {
+        /// How requests reach the kernel. Where the kernel forbids io_uring, `sync` takes its place and the report says so.
+        backend: Backend = Backend::IoUring,
+        /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
+        direct: bool = true,
+        /// Keep every single latency in the run file besides the histograms (8 bytes a request): for checking Plimsoll itself.
+        raw_latencies: bool = false,
+    }
+}
+
+spec_table! {
+    /// One workload. A suite has at least one `[[workload]]`; each is measured by itself, in the order of the file.
+    pub struct WorkloadSpec {
+        /// Its name, unique in the suite.
+        name: String,
+        /// The size of every request.
+        block_size: Bytes = Bytes::kib(4),
+        /// The share of reads; the rest are writes.
+        read: Percent = Percent::ALL,
+        /// In what order a worker touches its blocks.
+        access: Access = Access::Random,
+        /// Requests that each worker keeps outstanding.
+        depth: Count = Count(32),
+        /// Workers on each host. `"auto"`: one for each logical CPU, at most 4. They share the layout's bytes out among them.
+        workers: Auto<Count> = Auto::Auto,
+    }
+}

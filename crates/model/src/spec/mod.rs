@@ -1,0 +1,282 @@
+//! A suite as its author wrote it, checked.
+//!
+//! TOML text → [`tree`] → `--set` ([`overrides`]) → typed tables ([`fields`]) → [`Spec`]. All mistakes of a file are found in
+//! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
+//! of a workload can be an axis without a line of code of its own.
+
+mod fields;
+mod overrides;
+mod reader;
+mod reference;
+mod tree;
+
+pub use fields::{Access, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+pub use overrides::{Override, OverrideError};
+pub(crate) use reader::join_words;
+pub(crate) use reader::words;
+pub use reader::{Auto, Count, Field, Given, Problem, nearest};
+pub use reference::reference;
+pub use tree::{Node, Place, Sources, Span, Table, Value};
+
+use reader::Reader;
+
+/// A suite, checked by itself; whether it fits a machine is the planner's question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// The top of the file.
+    pub suite: SuiteSpec,
+    /// `[layout]`
+    pub layout: LayoutSpec,
+    /// `[stages]`
+    pub stages: StagesSpec,
+    /// `[engine]`
+    pub engine: EngineSpec,
+    /// The workloads, each with the sweep's values put in: the product of workloads and axes, workloads outermost.
+    pub points: Vec<PointSpec>,
+}
+
+/// One workload with one combination of the sweep's values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSpec {
+    /// The workload as it is to run.
+    pub workload: WorkloadSpec,
+    /// Axis and value of each sweep axis, as written.
+    pub sweep: Vec<(String, String)>,
+}
+
+/// A suite that cannot be run: every mistake that was found, in the order of the text.
+#[derive(Clone, Debug)]
+pub struct SpecErrors {
+    /// The texts that the problems point into.
+    pub sources: Sources,
+    /// At least one problem.
+    pub problems: Vec<Problem>,
+}
+
+/// More points than anyone waits for; a product of axes that got out of hand.
+const MAX_POINTS: usize = 10_000;
+/// A suite is a page of text. More is not a suite.
+const MAX_TEXT: usize = 1 << 20;
+
+impl Spec {
+    /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in suite), with `overrides` put in.
+    ///
+    /// # Errors
+    /// Every mistake in the text and in the overrides, not just the first.
+    pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Spec, SpecErrors> {
+        let mut sources = Sources::default();
+        let mut problems = Vec::new();
+        if text.len() > MAX_TEXT {
+            sources.add(name, "");
+            problems.push(Problem::new(0..0, "the file is larger than 1 MiB", "name a suite file"));
+            return Err(SpecErrors { sources, problems });
+        }
+        let base = sources.add(name, text);
+        let (mut root, syntax) = tree::parse(text, base);
+        problems.extend(
+            syntax
+                .into_iter()
+                .map(|error| Problem::new(error.span, error.message, "see https://toml.io for the grammar")),
+        );
+        let broken = !problems.is_empty();
+        for set in overrides {
+            overrides::apply(&mut root, set, &mut sources, &mut problems);
+        }
+        let spec = Spec::read(&root, &mut problems);
+        if broken {
+            // A half-read table lacks keys that the file may well have: only complaints that the grammar cannot have caused stay.
+            problems.retain(|problem| !problem.message.ends_with("is missing"));
+        }
+        if problems.is_empty() {
+            return Ok(spec);
+        }
+        problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        problems.dedup();
+        Err(SpecErrors { sources, problems })
+    }
+
+    fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
+        let mut reader = Reader::new(root, 0..0, problems);
+        reader.allow(&["layout", "stages", "engine", "workload", "sweep"]);
+        let suite = SuiteSpec::read(&mut reader);
+        reader.finish();
+        let layout = read_table(root, "layout", problems, LayoutSpec::read);
+        let stages = read_table(root, "stages", problems, StagesSpec::read);
+        let engine = read_table(root, "engine", problems, EngineSpec::read);
+        let axes = read_axes(root, problems);
+        let points = read_points(root, &axes, problems);
+        check_stages(&stages, problems);
+        check_points(&points, problems);
+        Spec { suite, layout, stages, engine, points }
+    }
+}
+
+/// Reads the table `key` of `root`, or an empty one where it is not given.
+fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
+    let empty = Table::default();
+    let (table, span) = match root.get(key) {
+        Some(Node { value: Value::Table(table), span }) => (table, span.clone()),
+        Some(node) => {
+            let message = format!("expected a table, found {}", node.kind());
+            problems.push(Problem::new(node.span.clone(), message, format!("write `[{key}]` on a line of its own")));
+            (&empty, node.span.clone())
+        }
+        None => (&empty, 0..0),
+    };
+    let mut reader = Reader::new(table, span, problems);
+    let read = read(&mut reader);
+    reader.finish();
+    read
+}
+
+/// One axis of a sweep: a field of the workload and the values it takes.
+struct Axis<'a> {
+    key: &'a str,
+    key_span: Span,
+    values: &'a [Node],
+}
+
+fn read_axes<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> {
+    let table = match root.get("sweep") {
+        None => return Vec::new(),
+        Some(Node { value: Value::Table(table), .. }) => table,
+        Some(node) => {
+            problems.push(Problem::new(
+                node.span.clone(),
+                "the sweep is not a table",
+                "write `[sweep]` with one line for each axis, such as `depth = [1, 8, 32]`",
+            ));
+            return Vec::new();
+        }
+    };
+    let axes: Vec<&str> = WorkloadSpec::KEYS.iter().copied().filter(|key| *key != "name").collect();
+    let mut read = Vec::new();
+    for entry in &table.entries {
+        if !axes.contains(&entry.key.as_str()) {
+            let remedy = match nearest(&entry.key, axes.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("an axis is a field of the workload: {}", axes.join(", ")),
+            };
+            let message = format!("`{}` is not an axis", entry.key);
+            problems.push(Problem::new(entry.key_span.clone(), message, remedy));
+            continue;
+        }
+        match &entry.node.value {
+            Value::Array(values) if !values.is_empty() => {
+                read.push(Axis { key: &entry.key, key_span: entry.key_span.clone(), values });
+            }
+            _ => problems.push(Problem::new(
+                entry.node.span.clone(),
+                format!("the axis `{}` has no values", entry.key),
+                "write a list such as [1, 8, 32]",
+            )),
+        }
+    }
+    read
+}
+
+fn read_points(root: &Table, axes: &[Axis<'_>], problems: &mut Vec<Problem>) -> Vec<PointSpec> {
+    let workloads: &[Node] = match root.get("workload") {
+        Some(Node { value: Value::Array(workloads), .. }) => workloads,
+        Some(node) => {
+            problems.push(Problem::new(
+                node.span.clone(),
+                "the workloads are not a list of tables",
+                "write `[[workload]]`, with two brackets, above each workload",
+            ));
+            return Vec::new();
+        }
+        None => &[],
+    };
+    if workloads.is_empty() {
+        problems.push(Problem::new(0..0, "the suite has no workload", "add a `[[workload]]` with a name"));
+    }
+    let combinations: usize = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
+    if combinations.saturating_mul(workloads.len()) > MAX_POINTS {
+        let span = axes.first().map_or(0..0, |axis| axis.key_span.clone());
+        let message = format!("the sweep makes more than {MAX_POINTS} points");
+        problems.push(Problem::new(span, message, "leave out values or axes"));
+        return Vec::new();
+    }
+    let mut points = Vec::new();
+    for node in workloads {
+        let Value::Table(table) = &node.value else {
+            let message = format!("expected a table, found {}", node.kind());
+            problems.push(Problem::new(node.span.clone(), message, "write `[[workload]]` above its fields"));
+            continue;
+        };
+        for combination in 0..combinations {
+            points.push(read_point(table, node.span.clone(), axes, combination, problems));
+        }
+    }
+    points
+}
+
+/// The point that takes the `combination`-th element of the product of all axes, the last axis fastest.
+fn read_point(
+    table: &Table,
+    span: Span,
+    axes: &[Axis<'_>],
+    mut combination: usize,
+    problems: &mut Vec<Problem>,
+) -> PointSpec {
+    let mut table = table.clone();
+    let mut sweep = Vec::new();
+    for axis in axes.iter().rev() {
+        let value = &axis.values[combination % axis.values.len()];
+        combination /= axis.values.len();
+        table.set(axis.key, axis.key_span.clone(), value.clone());
+        sweep.push((axis.key.to_owned(), value.label()));
+    }
+    sweep.reverse();
+    let mut reader = Reader::new(&table, span, problems);
+    let workload = WorkloadSpec::read(&mut reader);
+    reader.finish();
+    PointSpec { workload, sweep }
+}
+
+fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let interval = &stages.interval;
+    if !(10_000_000..=60_000_000_000).contains(&interval.value.0) {
+        let message = format!("an interval of {} is out of range", interval.value);
+        problems.push(Problem::new(place(interval), message, "write one from 10ms to 60s"));
+    }
+    let measure = &stages.measure;
+    if measure.value.0 < 100_000_000 {
+        let message = format!("{} is too short to measure anything", measure.value);
+        problems.push(Problem::new(place(measure), message, "write at least 100ms"));
+    }
+}
+
+fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
+    for (index, point) in points.iter().enumerate() {
+        let workload = &point.workload;
+        let block = workload.block_size.value.0;
+        if !(512..=1 << 30).contains(&block) {
+            let message = format!("a block of {} is out of range", workload.block_size.value);
+            problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));
+        }
+        if workload.depth.value.0 > 4096 {
+            let message = format!("a depth of {} is out of range", workload.depth.value);
+            problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
+        }
+        if workload.name.value.is_empty() && workload.name.span.is_some() {
+            problems.push(Problem::new(place(&workload.name), "the workload's name is empty", "give it a name"));
+        }
+        let twin = |other: &PointSpec| {
+            other.workload.name.value == workload.name.value && other.workload.name.span != workload.name.span
+        };
+        if !workload.name.value.is_empty() && points[..index].iter().any(twin) {
+            let message = format!("a second workload is called `{}`", workload.name.value);
+            problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
+        }
+    }
+}
+
+/// Where a field was given; the start of the file for a default.
+fn place<T>(given: &Given<T>) -> Span {
+    given.span.clone().unwrap_or(0..0)
+}
+
+#[cfg(test)]
+mod tests;

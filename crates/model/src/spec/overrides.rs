@@ -1,0 +1,118 @@
+//! `--set key=value`: another value for any field of the suite.
+
+use super::fields::{EngineSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+use super::reader::{Problem, nearest};
+use super::tree::{self, Node, Sources, Span, Table, Value};
+use std::fmt;
+use std::str::FromStr;
+
+/// One `--set key=value` as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    text: String,
+}
+
+/// A `--set` without its `=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverrideError(String);
+
+impl fmt::Display for OverrideError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` sets nothing; write key=value, such as measure=10s or workload.NAME.depth=8", self.0)
+    }
+}
+
+impl std::error::Error for OverrideError {}
+
+impl FromStr for Override {
+    type Err = OverrideError;
+
+    fn from_str(text: &str) -> Result<Self, OverrideError> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+                Ok(Override { text: text.to_owned() })
+            }
+            _ => Err(OverrideError(text.to_owned())),
+        }
+    }
+}
+
+const SECTIONS: [(&str, &[&str]); 3] =
+    [("layout", LayoutSpec::KEYS), ("stages", StagesSpec::KEYS), ("engine", EngineSpec::KEYS)];
+
+/// Puts the override into the tree; what it names must exist, what it says is checked when the tree is read.
+pub(super) fn apply(root: &mut Table, set: &Override, sources: &mut Sources, problems: &mut Vec<Problem>) {
+    let base = sources.add("--set", set.text.as_str());
+    let (key, value) = set.text.split_once('=').unwrap_or((&set.text, ""));
+    let key_span = base..base + key.len();
+    let value = tree::parse_value(value, base + key.len() + 1);
+    let path: Vec<&str> = key.trim().split('.').collect();
+    let section_of = |field: &str| SECTIONS.iter().find(|(_, keys)| keys.contains(&field)).map(|(name, _)| *name);
+    let done = match path.as_slice() {
+        [field] if SuiteSpec::KEYS.contains(field) => {
+            root.set(field, key_span.clone(), value);
+            true
+        }
+        ["sweep", axis] => set_in(root, "sweep", axis, &key_span, value),
+        [section, field] if SECTIONS.iter().any(|(name, _)| name == section) => {
+            set_in(root, section, field, &key_span, value)
+        }
+        [field] | ["workload", field] if WorkloadSpec::KEYS.contains(field) => {
+            set_workloads(root, None, field, &key_span, &value)
+        }
+        ["workload", name, field] if WorkloadSpec::KEYS.contains(field) => {
+            set_workloads(root, Some(name), field, &key_span, &value)
+        }
+        [field] if section_of(field).is_some() => {
+            set_in(root, section_of(field).unwrap_or_default(), field, &key_span, value)
+        }
+        _ => false,
+    };
+    if !done {
+        problems.push(Problem::new(key_span, format!("`{}` names no field of this suite", key.trim()), remedy(&path)));
+    }
+}
+
+fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Span, value: Node) -> bool {
+    if root.get(section).is_none() {
+        root.set(section, key_span.clone(), Node { span: key_span.clone(), value: Value::Table(Table::default()) });
+    }
+    match root.get_mut(section) {
+        Some(Node { value: Value::Table(table), .. }) => {
+            table.set(field, key_span.clone(), value);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn set_workloads(root: &mut Table, name: Option<&str>, field: &str, key_span: &Span, value: &Node) -> bool {
+    let Some(Node { value: Value::Array(workloads), .. }) = root.get_mut("workload") else {
+        return false;
+    };
+    let mut done = false;
+    for workload in workloads {
+        let Value::Table(table) = &mut workload.value else { continue };
+        let is_named = |wanted| table.get("name").is_some_and(|node| node.label() == wanted);
+        if name.is_none_or(is_named) {
+            table.set(field, key_span.clone(), value.clone());
+            done = true;
+        }
+    }
+    done
+}
+
+fn remedy(path: &[&str]) -> String {
+    let mut known: Vec<String> = SuiteSpec::KEYS.iter().chain(WorkloadSpec::KEYS).map(ToString::to_string).collect();
+    for (section, keys) in SECTIONS {
+        known.extend(keys.iter().map(ToString::to_string));
+        known.extend(keys.iter().map(|key| format!("{section}.{key}")));
+    }
+    let last = path.last().copied().unwrap_or_default();
+    match nearest(&path.join("."), known.iter().map(String::as_str))
+        .or_else(|| nearest(last, known.iter().map(String::as_str)))
+    {
+        Some(near) if path.len() < 3 => format!("did you mean `{near}`?"),
+        _ => "write FIELD, SECTION.FIELD or workload.NAME.FIELD; `plimsoll suites --reference` lists them".to_owned(),
+    }
+}

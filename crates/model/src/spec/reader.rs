@@ -1,0 +1,318 @@
+//! Reads tables into typed fields and collects every mistake on the way.
+
+use super::tree::{Node, Span, Table, Value};
+use crate::units::{Bytes, Nanos, Percent, UnitError};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// One mistake in a suite: what, where, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the [`Sources`](super::Sources).
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl Problem {
+    /// A problem at `span`.
+    pub fn new(span: Span, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem { span, message: message.into(), remedy: remedy.into() }
+    }
+}
+
+/// A type that a field of a suite can have.
+pub trait Field: Sized {
+    /// The type in words, for the reference: `size`, `duration`.
+    const KIND: &'static str;
+
+    /// Reads the value of one node.
+    ///
+    /// # Errors
+    /// Says what is wrong with the value and what to write instead.
+    fn read(node: &Node) -> Result<Self, UnitError>;
+
+    /// The value as it would be written in a suite.
+    fn write(&self) -> String;
+}
+
+/// A field's value, and where it was given; `None` where the default stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given<T> {
+    /// The value.
+    pub value: T,
+    /// Where the author wrote it.
+    pub span: Option<Span>,
+}
+
+/// Reads one table: takes its known keys, then complains of the ones that are left.
+pub struct Reader<'a> {
+    table: &'a Table,
+    span: Span,
+    known: BTreeSet<&'static str>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `table`, which stands at `span`.
+    pub fn new(table: &'a Table, span: Span, problems: &'a mut Vec<Problem>) -> Reader<'a> {
+        Reader { table, span, known: BTreeSet::new(), problems }
+    }
+
+    /// The field `key`, or `default` where it is not given or wrong (which is then noted).
+    pub fn field<T: Field>(&mut self, key: &'static str, default: T) -> Given<T> {
+        self.known.insert(key);
+        let Some(node) = self.table.get(key) else {
+            return Given { value: default, span: None };
+        };
+        match T::read(node) {
+            Ok(value) => Given { value, span: Some(node.span.clone()) },
+            Err(error) => {
+                self.problems.push(Problem::new(node.span.clone(), format!("{key}: {}", error.message), error.remedy));
+                Given { value: default, span: Some(node.span.clone()) }
+            }
+        }
+    }
+
+    /// The field `key`, which must be there.
+    pub fn required<T: Field + Default>(&mut self, key: &'static str) -> Given<T> {
+        if self.table.get(key).is_none() {
+            let remedy = format!("add `{key} = …` ({})", T::KIND);
+            self.problems.push(Problem::new(self.span.clone(), format!("`{key}` is missing"), remedy));
+        }
+        self.field(key, T::default())
+    }
+
+    /// Allows `keys`, which somebody else reads.
+    pub fn allow(&mut self, keys: &[&'static str]) {
+        self.known.extend(keys);
+    }
+
+    /// Complains of every key that nobody asked for.
+    pub fn finish(self) {
+        for entry in &self.table.entries {
+            if !self.known.contains(entry.key.as_str()) {
+                let known: Vec<&str> = self.known.iter().copied().collect();
+                let remedy = match nearest(&entry.key, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known here: {}", known.join(", ")),
+                };
+                let message = format!("`{}` is not a known field", entry.key);
+                self.problems.push(Problem::new(entry.key_span.clone(), message, remedy));
+            }
+        }
+    }
+}
+
+/// The candidate that is a few slips away from `text`, if there is one.
+pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(text, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(text.len()) / 3 + 1)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+fn unexpected(node: &Node, wanted: &str, example: &str) -> UnitError {
+    UnitError { message: format!("expected {wanted}, found {}", node.kind()), remedy: format!("write {example}") }
+}
+
+/// A quantity that is written as text with a unit or as a bare number.
+macro_rules! text_or_number {
+    ($type:ty, $kind:literal, $example:literal) => {
+        impl Field for $type {
+            const KIND: &'static str = $kind;
+
+            fn read(node: &Node) -> Result<Self, UnitError> {
+                match &node.value {
+                    Value::Text(text) => text.parse(),
+                    Value::Integer(_) | Value::Float(_) => node.label().parse(),
+                    _ => Err(unexpected(node, concat!("a ", $kind), $example)),
+                }
+            }
+
+            fn write(&self) -> String {
+                format!("\"{self}\"")
+            }
+        }
+    };
+}
+
+text_or_number!(Bytes, "size", "a size such as \"4KiB\"");
+text_or_number!(Nanos, "duration", "a duration such as \"60s\"");
+text_or_number!(Percent, "share", "a percentage such as \"70%\"");
+
+impl Field for String {
+    const KIND: &'static str = "text";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        let Value::Text(text) = &node.value else {
+            return Err(unexpected(node, "a text", "it in quotes"));
+        };
+        // Names end up in tables, file names and SVG; a name of a page would be a slip or an attack.
+        if text.len() > 1000 || text.chars().any(|c| c.is_control() && c != '\n') {
+            return Err(UnitError {
+                message: "too long, or has control characters".into(),
+                remedy: "write at most 1000 printable characters".into(),
+            });
+        }
+        Ok(text.clone())
+    }
+
+    fn write(&self) -> String {
+        format!("\"{self}\"")
+    }
+}
+
+impl Field for bool {
+    const KIND: &'static str = "true or false";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match node.value {
+            Value::Flag(flag) => Ok(flag),
+            _ => Err(unexpected(node, "true or false", "true or false, without quotes")),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Field for u64 {
+    const KIND: &'static str = "whole number, 0 and up";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match node.value {
+            Value::Integer(number) => u64::try_from(number).map_err(|_| UnitError {
+                message: format!("{number} is negative"),
+                remedy: "write a whole number of at least 0".into(),
+            }),
+            _ => Err(unexpected(node, "a whole number", "a whole number of at least 0, without quotes")),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// How many there are of something: 1 to 65,536.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(pub u32);
+
+impl Count {
+    /// The largest count.
+    pub const MAX: i64 = 65_536;
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Field for Count {
+    const KIND: &'static str = "whole number, 1 to 65536";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match node.value {
+            Value::Integer(number @ 1..=Count::MAX) => Ok(Count(number as u32)),
+            Value::Integer(number) => Err(UnitError {
+                message: format!("{number} is out of range"),
+                remedy: format!("write a whole number from 1 to {}", Count::MAX),
+            }),
+            _ => Err(unexpected(node, "a whole number", "a whole number of at least 1, without quotes")),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A value, or `"auto"`: Plimsoll decides by the machine, and the plan says what it decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auto<T> {
+    /// Sized to the machine.
+    Auto,
+    /// As the author says.
+    Fixed(T),
+}
+
+impl<T: Field> Field for Auto<T> {
+    const KIND: &'static str = T::KIND;
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match &node.value {
+            Value::Text(text) if text == "auto" => Ok(Auto::Auto),
+            _ => T::read(node).map(Auto::Fixed),
+        }
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Auto::Auto => "\"auto\"".to_owned(),
+            Auto::Fixed(value) => value.write(),
+        }
+    }
+}
+
+/// Declares an enum of words: the words are the values that a suite can have, and nothing else lists them.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// Every variant, in the order of the reference.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// The word that stands for it in suites, plans and reports.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl $crate::spec::Field for $name {
+            const KIND: &'static str = $crate::spec::join_words!($($word),*);
+
+            fn read(node: &$crate::spec::Node) -> Result<Self, $crate::units::UnitError> {
+                let text = node.label();
+                $name::ALL.iter().copied().find(|variant| variant.word() == text).ok_or_else(|| {
+                    let words: Vec<&str> = $name::ALL.iter().map(|variant| variant.word()).collect();
+                    $crate::units::UnitError {
+                        message: format!("`{text}` is not one of {}", words.join(", ")),
+                        remedy: match $crate::spec::nearest(&text, words.iter().copied()) {
+                            Some(near) => format!("did you mean \"{near}\"?"),
+                            None => format!("write \"{}\"", words[0]),
+                        },
+                    }
+                })
+            }
+
+            fn write(&self) -> String {
+                format!("\"{self}\"")
+            }
+        }
+    };
+}
+
+/// `"a", "b"` as one literal: `"a" or "b"`.
+macro_rules! join_words {
+    ($only:literal) => { concat!("`\"", $only, "\"`") };
+    ($first:literal, $($rest:literal),+) => {
+        concat!("`\"", $first, "\"`", $(" or `\"", $rest, "\"`"),+)
+    };
+}
+
+pub(crate) use {join_words, words};

@@ -1,0 +1,133 @@
+use super::*;
+
+const SMALL: &str = r#"
+name = "small"
+[layout]
+size = "1GiB"
+[[workload]]
+name = "a"
+depth = 4
+[[workload]]
+name = "b"
+read = "70%"
+access = "sequential"
+"#;
+
+fn parse(text: &str, sets: &[&str]) -> Result<Spec, SpecErrors> {
+    let overrides: Vec<Override> = sets.iter().map(|set| set.parse().expect("has an =")).collect();
+    Spec::parse("test.toml", text, &overrides)
+}
+
+fn messages(text: &str, sets: &[&str]) -> Vec<String> {
+    match parse(text, sets) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors
+            .problems
+            .iter()
+            .map(|problem| {
+                let place = errors.sources.place(&problem.span);
+                let (line, column) = place.line_and_column();
+                format!("{}:{line}:{column} {} | {}", place.name, problem.message, problem.remedy)
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn defaults_stand_where_nothing_is_given() {
+    let spec = parse(SMALL, &[]).expect("a good suite");
+    assert_eq!(spec.suite.seed.value, 1);
+    assert_eq!(spec.layout.files.value, Auto::Auto);
+    assert_eq!(spec.layout.size.value, Auto::Fixed(crate::Bytes::gib(1)));
+    assert_eq!(spec.points.len(), 2);
+    assert_eq!(spec.points[0].workload.depth.value, Count(4));
+    assert_eq!(spec.points[1].workload.depth.value, Count(32));
+    assert_eq!(spec.points[1].workload.access.value, Access::Sequential);
+}
+
+#[test]
+fn set_reaches_every_field_by_its_short_or_long_name() {
+    let sets =
+        ["measure=5s", "layout.size=2GiB", "workload.b.depth=7", "block_size=8k", "seed=9", "sweep.workers=[1,2]"];
+    let spec = parse(SMALL, &sets).expect("good overrides");
+    assert_eq!(spec.stages.measure.value, crate::Nanos::seconds(5));
+    assert_eq!(spec.layout.size.value, Auto::Fixed(crate::Bytes::gib(2)));
+    assert_eq!(spec.suite.seed.value, 9);
+    let depths: Vec<u32> = spec.points.iter().map(|point| point.workload.depth.value.0).collect();
+    assert_eq!(depths, [4, 4, 7, 7]);
+    assert!(spec.points.iter().all(|point| point.workload.block_size.value == crate::Bytes::kib(8)));
+}
+
+#[test]
+fn a_wrong_set_is_pointed_at_like_a_line_of_the_file() {
+    assert_eq!(
+        messages(SMALL, &["dept=4", "depth=none"]),
+        [
+            "--set:1:1 `dept` names no field of this suite | did you mean `depth`?",
+            "--set:1:7 depth: expected a whole number, found a text | write a whole number of at least 1, without quotes",
+        ]
+    );
+}
+
+#[test]
+fn sweeps_multiply_and_the_last_axis_is_fastest() {
+    let text = format!("{SMALL}\n[sweep]\ndepth = [1, 2]\nblock_size = [\"4k\", \"8k\", \"16k\"]\n");
+    let spec = parse(&text, &[]).expect("a good sweep");
+    assert_eq!(spec.points.len(), 12);
+    let labels: Vec<String> =
+        spec.points[..4].iter().map(|point| format!("{}/{}", point.sweep[0].1, point.sweep[1].1)).collect();
+    assert_eq!(labels, ["1/4k", "1/8k", "1/16k", "2/4k"]);
+}
+
+#[test]
+fn mistakes_come_all_at_once_with_place_and_remedy() {
+    let text = "name = \"x\"\n[layout]\nsise = \"1GiB\"\n[stages]\nmeasure = \"5 parsecs\"\n[[workload]]\ndepth = 0\naccess = \"randm\"\n[sweep]\nbogus = [1]\n";
+    assert_eq!(
+        messages(text, &[]),
+        [
+            "test.toml:3:1 `sise` is not a known field | did you mean `size`?",
+            "test.toml:5:11 measure: `parsecs` is not a unit of time | write a duration such as 500ms, 60s, 30m or 1h",
+            "test.toml:6:1 `name` is missing | add `name = …` (text)",
+            "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
+            "test.toml:8:10 access: `randm` is not one of sequential, random | did you mean \"random\"?",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of the workload: block_size, read, access, depth, workers",
+        ]
+    );
+}
+
+#[test]
+fn twins_and_empty_suites_are_refused() {
+    let twins = SMALL.replace("name = \"b\"", "name = \"a\"");
+    assert_eq!(
+        messages(&twins, &[]),
+        ["test.toml:9:8 a second workload is called `a` | give each workload a name of its own"]
+    );
+    assert_eq!(
+        messages("name = \"x\"\n", &[]),
+        ["test.toml:1:1 the suite has no workload | add a `[[workload]]` with a name"]
+    );
+}
+
+#[test]
+fn an_exploding_sweep_is_refused_before_it_is_built() {
+    let axis = format!("[{}]", (1..=200).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    let text = format!("{SMALL}\n[sweep]\ndepth = {axis}\nworkers = {axis}\n");
+    assert!(messages(&text, &[])[0].contains("more than 10000 points"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn hostile_text_never_panics(text in "\\PC*", set in "[a-z.]{1,12}=\\PC{0,12}") {
+        let set: Vec<Override> = set.parse().into_iter().collect();
+        let _ = Spec::parse("fuzz", &text, &set);
+    }
+
+    #[test]
+    fn near_suites_never_panic(
+        key in "(name|layout|stages|workload|sweep|engine|depth|size)",
+        value in "(\\[\\]|\\[\\[\\]\\]|\\{\\}|1|-1|1e999|\"\"|\"auto\"|true|99999999999999999999|1979-05-27)",
+    ) {
+        let _ = Spec::parse("fuzz", &format!("{key} = {value}\n{SMALL}"), &[]);
+        let _ = Spec::parse("fuzz", &format!("{SMALL}\n{key} = {value}\n"), &[]);
+    }
+}

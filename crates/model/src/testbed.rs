@@ -1,0 +1,124 @@
+//! What the hosts are, as a probe read it.
+
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// One host, and the targets as that host sees them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// The host's own name.
+    pub hostname: String,
+    /// Operating system and version of its kernel: `Linux 6.18.44`.
+    pub kernel: String,
+    /// The processor's model; empty where the kernel does not tell.
+    pub cpu_model: String,
+    /// Logical CPUs that this process may use.
+    pub logical_cpus: u32,
+    /// All of its memory.
+    pub memory: Bytes,
+    /// Memory that programs could still take.
+    pub memory_available: Bytes,
+    /// The hypervisor, where one shows itself.
+    pub hypervisor: Option<String>,
+    /// The version of the agent that read this.
+    pub agent_version: String,
+    /// The targets, in the order in which they were asked for.
+    pub targets: Vec<TargetFacts>,
+}
+
+/// One target as a host sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// The path as the user named it.
+    pub path: String,
+    /// What stands there.
+    pub kind: TargetKind,
+    /// Whether this process may write there: for a directory, make files in it; for what is missing, make it.
+    pub writable: bool,
+    /// The file system that holds it (`ext4`); `None` for a device.
+    pub file_system: Option<String>,
+    /// Free bytes of that file system for this user.
+    pub free: Bytes,
+    /// All bytes of that file system.
+    pub total: Bytes,
+    /// What direct I/O asks for, as far as the kernel tells.
+    pub direct: DirectIo,
+    /// The block device under it, where there is just one and sysfs tells.
+    pub device: Option<DeviceFacts>,
+}
+
+/// What stands at a target's path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TargetKind {
+    /// Nothing, and the parent directory is there.
+    Missing,
+    /// Nothing, and no parent either.
+    NoParent,
+    /// A directory. Files go to `root`: the directory itself if it is empty or claimed, else its subfolder `plimsoll-data`.
+    Directory {
+        /// Where files would go.
+        root: String,
+        /// What stands at `root`.
+        state: DirectoryState,
+    },
+    /// A regular file.
+    File {
+        /// Its size.
+        size: Bytes,
+    },
+    /// A block device.
+    Device {
+        /// Its size.
+        size: Bytes,
+        /// Why nobody may write to it just now: `mounted at /`, `has partitions`.
+        in_use: Option<String>,
+    },
+    /// Something that cannot be loaded, in words: `a character device`.
+    Other(String),
+    /// It could not be looked at; the system's own words.
+    Unreadable(String),
+}
+
+/// What a directory holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DirectoryState {
+    /// It is not there yet.
+    Missing,
+    /// Nothing.
+    Empty,
+    /// Our marker, and under it files of so many bytes.
+    Claimed {
+        /// Bytes that our own files take already.
+        used: Bytes,
+    },
+    /// Somebody's files and no marker.
+    Foreign,
+}
+
+/// What a target asks of direct I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DirectIo {
+    /// It works for offsets and lengths that are multiples of so many bytes.
+    Aligned(u32),
+    /// The file system refuses it.
+    Refused,
+    /// The kernel does not tell; the first open will.
+    Unknown,
+}
+
+/// A block device as sysfs describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    /// The vendor's model; empty where there is none.
+    pub model: String,
+    /// Whether it spins.
+    pub rotational: Option<bool>,
+    /// Its size.
+    pub size: Bytes,
+    /// Logical block size in bytes.
+    pub logical_block: u32,
+    /// The I/O scheduler in use; empty where sysfs does not tell.
+    pub scheduler: String,
+}
