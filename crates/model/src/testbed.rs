@@ -3,6 +3,11 @@
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
+/// The file that marks a directory as ours. Only files beside it, named by us, are ever written or removed.
+pub const MARKER: &str = ".plimsoll";
+/// The subfolder that takes our files where a target directory holds somebody's own.
+pub const DATA_DIR: &str = "plimsoll-data";
+
 /// One host, and the targets as that host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {

@@ -1,0 +1,153 @@
+//! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
+
+mod layout;
+mod refusal;
+mod shares;
+mod stages;
+
+pub use layout::data_file_name;
+pub use refusal::{Refusal, RefusalKind};
+
+use crate::event::NoteKind;
+use crate::plan::{Plan, PlanNote, Point};
+use crate::spec::{Backend, PointSpec, Spec};
+use crate::testbed::HostFacts;
+use crate::units::{Nanos, Percent, Scale};
+
+/// What a run is to be made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// A name that no other run has.
+    pub run_id: &'a str,
+    /// The suite.
+    pub spec: &'a Spec,
+    /// The factor for sizes and times.
+    pub scale: Scale,
+    /// Load what stands at the targets, and write nothing.
+    pub existing: bool,
+    /// Devices that may be overwritten, as the user named them; they are targets too.
+    pub destroy_data: &'a [String],
+    /// The hosts with their targets.
+    pub hosts: &'a [HostFacts],
+}
+
+/// The shortest time that still gives a figure.
+const LEAST_MEASURE: Nanos = Nanos::millis(100);
+const LEAST_INTERVAL: Nanos = Nanos::millis(10);
+
+/// Decides everything.
+///
+/// # Errors
+/// Every reason why this suite cannot run on these hosts, each with a remedy.
+pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+    let mut notes = Vec::new();
+    let mut refusals = Vec::new();
+    let spec = request.spec;
+    let points = usable_points(request, &mut notes, &mut refusals);
+    let times = Times::of(request, &mut notes);
+    let mut hosts = Vec::new();
+    for (number, facts) in request.hosts.iter().enumerate() {
+        match layout::targets(request, facts, &points, &mut notes) {
+            Ok(targets) => hosts.push((number, facts, targets)),
+            Err(mut reasons) => refusals.append(&mut reasons),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let stages = stages::stages(request, &points, &times, &mut notes);
+    let mut host_plans = Vec::new();
+    for (number, facts, targets) in hosts {
+        let host = stages::Host { number: number as u32, facts, targets };
+        match stages::host_plan(request, &points, &stages, host, times.interval) {
+            Ok(plan) => host_plans.push(plan),
+            Err(mut reasons) => refusals.append(&mut reasons),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    notes.dedup();
+    Ok(Plan {
+        run_id: request.run_id.to_owned(),
+        suite: spec.suite.name.value.clone(),
+        description: spec.suite.description.value.clone(),
+        seed: spec.suite.seed.value,
+        scale: request.scale,
+        interval: times.interval,
+        backend: spec.engine.backend.value,
+        direct: spec.engine.direct.value,
+        existing: request.existing,
+        points: points.iter().map(|point| point_of(point)).collect(),
+        stages,
+        hosts: host_plans,
+        notes,
+    })
+}
+
+/// Whether the run sends nothing anywhere.
+fn is_null(request: &Request<'_>) -> bool {
+    request.spec.engine.backend.value == Backend::Null
+}
+
+fn point_of(point: &PointSpec) -> Point {
+    Point {
+        // Scenarios come with events and placement; until then every run has the one.
+        scenario: "default".to_owned(),
+        workload: point.workload.name.value.clone(),
+        sweep: point.sweep.clone(),
+    }
+}
+
+/// The points that may run: all, or under `--existing` those that only read.
+fn usable_points<'a>(
+    request: &Request<'a>,
+    notes: &mut Vec<PlanNote>,
+    refusals: &mut Vec<Refusal>,
+) -> Vec<&'a PointSpec> {
+    let reads_only = |point: &&PointSpec| point.workload.read.value == Percent::ALL;
+    let (kept, left): (Vec<_>, Vec<_>) =
+        request.spec.points.iter().partition(|point| !request.existing || reads_only(point));
+    let mut names: Vec<&str> = left.iter().map(|point| point.workload.name.value.as_str()).collect();
+    names.dedup();
+    if kept.is_empty() {
+        refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            "--existing writes nothing, and every workload of this suite writes",
+            "name a directory without --existing, or a suite that reads",
+        ));
+    } else if !names.is_empty() {
+        let detail = format!("--existing writes nothing, so these were left out: {}", names.join(", "));
+        notes.push(PlanNote { kind: NoteKind::WorkloadsLeftOut, detail });
+    }
+    kept
+}
+
+/// The times of a run after scaling.
+struct Times {
+    precondition: Nanos,
+    measure: Nanos,
+    interval: Nanos,
+}
+
+impl Times {
+    fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
+        let stages = &request.spec.stages;
+        let mut scaled = |what: &str, time: Nanos, least: Nanos| {
+            let shrunk = Nanos(request.scale.apply(time.0));
+            if shrunk >= least || time < least {
+                return shrunk.max(least.min(time));
+            }
+            let detail = format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale);
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            least
+        };
+        let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
+        let interval = scaled("interval", stages.interval.value, LEAST_INTERVAL);
+        let precondition = Nanos(request.scale.apply(stages.precondition.value.0));
+        Times { precondition, measure, interval: interval.min(measure) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

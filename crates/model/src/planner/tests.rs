@@ -1,0 +1,211 @@
+use super::*;
+use crate::plan::{PlannedTarget, StageKind};
+use crate::spec::Override;
+use crate::testbed::{DirectIo, DirectoryState, TargetFacts, TargetKind};
+use crate::units::Bytes;
+
+const SUITE: &str = r#"
+name = "t"
+[stages]
+precondition = "1s"
+measure = "10s"
+[[workload]]
+name = "reads"
+[[workload]]
+name = "mix"
+read = "70%"
+block_size = "64KiB"
+workers = 2
+"#;
+
+fn target(path: &str, kind: TargetKind) -> TargetFacts {
+    TargetFacts {
+        path: path.into(),
+        kind,
+        writable: true,
+        file_system: Some("ext4".into()),
+        free: Bytes::gib(100),
+        total: Bytes::gib(200),
+        direct: DirectIo::Aligned(512),
+        device: None,
+    }
+}
+
+fn directory(state: DirectoryState) -> TargetKind {
+    TargetKind::Directory { root: "/t".into(), state }
+}
+
+fn host(targets: Vec<TargetFacts>) -> HostFacts {
+    HostFacts {
+        hostname: "h".into(),
+        kernel: "Linux".into(),
+        cpu_model: "cpu".into(),
+        logical_cpus: 4,
+        memory: Bytes::gib(16),
+        memory_available: Bytes::gib(8),
+        hypervisor: None,
+        agent_version: "0".into(),
+        targets,
+    }
+}
+
+struct Case {
+    sets: Vec<&'static str>,
+    scale: &'static str,
+    existing: bool,
+    destroy: Vec<String>,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Case { sets: vec![], scale: "1", existing: false, destroy: vec![] }
+    }
+}
+
+impl Case {
+    fn sets(sets: &[&'static str]) -> Case {
+        Case { sets: sets.to_vec(), ..Case::default() }
+    }
+
+    fn plan(&self, target: TargetFacts) -> Result<Plan, Vec<Refusal>> {
+        let sets: Vec<Override> = self.sets.iter().map(|set| set.parse().expect("key=value")).collect();
+        let spec = Spec::parse("t.toml", SUITE, &sets).expect("a good suite");
+        let hosts = [host(vec![target])];
+        plan(&Request {
+            run_id: "r",
+            spec: &spec,
+            scale: self.scale.parse().expect("a scale"),
+            existing: self.existing,
+            destroy_data: &self.destroy,
+            hosts: &hosts,
+        })
+    }
+
+    fn refusal(&self, target: TargetFacts) -> (RefusalKind, String) {
+        let refusals = self.plan(target).expect_err("refused");
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        (refusals[0].kind, refusals[0].to_string())
+    }
+}
+
+#[test]
+fn a_missing_directory_gets_files_sized_to_the_machine() {
+    let plan = Case::default().plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert_eq!(plan.footprint(), Bytes::gib(4));
+    assert_eq!(plan.prepare_bytes(), Bytes::gib(4));
+    assert_eq!(plan.fixed_time(), Nanos::seconds(22));
+    let files: Vec<&str> = plan.hosts[0].files().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["/t/data-00000.bin", "/t/data-00001.bin", "/t/data-00002.bin", "/t/data-00003.bin"]);
+    let kinds: Vec<StageKind> = plan.stages.iter().map(|stage| stage.kind).collect();
+    use StageKind::{Measure, Precondition, Prepare};
+    assert_eq!(kinds, [Prepare, Precondition, Measure, Precondition, Measure]);
+    assert_eq!(plan.workers(2), 4);
+    assert_eq!(plan.workers(4), 2);
+    assert_eq!(plan.measure_stage(1), Some(4));
+}
+
+#[test]
+fn little_free_space_makes_an_automatic_layout_small() {
+    let mut facts = target("/t", directory(DirectoryState::Empty));
+    facts.free = Bytes::mib(200);
+    facts.total = Bytes::mib(400);
+    let plan = Case::default().plan(facts).expect("a plan");
+    assert_eq!(plan.footprint(), Bytes::mib(20));
+}
+
+#[test]
+fn scaling_shrinks_sizes_and_times_together_and_says_where_it_stopped() {
+    let case = Case { scale: "1/100", sets: vec!["size=1GiB"], ..Case::default() };
+    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert_eq!(plan.hosts[0].files().next().map(|file| file.size), Some(Bytes(1024 * 1024 * 1024 / 100 / 512 * 512)));
+    assert_eq!(plan.fixed_time(), Nanos::millis(220));
+    assert_eq!(plan.interval, Nanos::millis(10));
+    let case = Case { scale: "1/100000", sets: vec!["size=1GiB"], ..Case::default() };
+    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert!(plan.notes.iter().any(|note| note.detail.contains("measure: 10 s × 1/100000")), "{:?}", plan.notes);
+    assert!(plan.footprint() >= Bytes::kib(128), "every worker finds a block");
+}
+
+#[test]
+fn nothing_of_somebody_else_is_written_to() {
+    let foreign = target("/t", directory(DirectoryState::Foreign));
+    assert_eq!(Case::default().refusal(foreign).0, RefusalKind::Target);
+    let file = target("/t", TargetKind::File { size: Bytes::gib(1) });
+    assert!(Case::default().refusal(file).1.contains("--existing"));
+    let device = target("/dev/x", TargetKind::Device { size: Bytes::gib(1), in_use: None });
+    assert!(Case::default().refusal(device.clone()).1.contains("--destroy-data /dev/x"));
+    let given_up = Case { destroy: vec!["/dev/x".into()], ..Case::default() };
+    let plan = given_up.plan(device).expect("given up by name");
+    assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::Device);
+    let mounted = target("/dev/x", TargetKind::Device { size: Bytes::gib(1), in_use: Some("mounted at /".into()) });
+    assert!(given_up.refusal(mounted).1.contains("mounted at /"));
+    let directory = target("/dev/x", directory(DirectoryState::Empty));
+    assert!(given_up.refusal(directory).1.contains("not a block device"));
+}
+
+#[test]
+fn existing_reads_and_leaves_out_what_writes() {
+    let case = Case { existing: true, ..Case::default() };
+    let plan = case.plan(target("/f", TargetKind::File { size: Bytes(10_000_001) })).expect("a plan");
+    assert_eq!(plan.points.len(), 1);
+    assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::ReadOnly);
+    assert_eq!(plan.prepare_bytes(), Bytes(0));
+    assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
+    assert!(plan.hosts[0].stages.iter().all(|stage| !stage.work.writes()));
+    let writes = Case { existing: true, sets: vec!["read=0%"], ..Case::default() };
+    assert_eq!(writes.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) })).0, RefusalKind::Usage);
+}
+
+#[test]
+fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
+    let case = Case::sets(&["size=25GiB"]);
+    let (kind, text) = case.refusal(target("/t", TargetKind::Missing));
+    assert_eq!(kind, RefusalKind::Space);
+    assert!(text.contains("needs 100 GiB more") && text.contains("90 GiB may be used"), "{text}");
+    let claimed = directory(DirectoryState::Claimed { used: Bytes::gib(20) });
+    assert!(case.plan(target("/t", claimed)).is_ok(), "our own files are written over");
+}
+
+#[test]
+fn blocks_must_suit_the_device_and_the_size() {
+    let case = Case::sets(&["workload.mix.block_size=1000"]);
+    assert!(case.refusal(target("/t", TargetKind::Missing)).1.contains("multiples of 512"), "names the block");
+    assert!(Case::sets(&["block_size=1000", "direct=false"]).plan(target("/t", TargetKind::Missing)).is_ok());
+    let (kind, text) = Case::sets(&["size=8k", "block_size=1M", "files=1", "workers=1"])
+        .plan(target("/t", TargetKind::Missing))
+        .map(|_| ())
+        .map_err(|r| (r[0].kind, r[0].to_string()))
+        .expect_err("refused");
+    assert_eq!(kind, RefusalKind::Usage);
+    assert!(text.contains("1 worker has 8 KiB, which is less than one block of 1 MiB"), "{text}");
+}
+
+#[test]
+fn unusable_paths_are_named_with_a_remedy() {
+    for (kind, word) in [
+        (TargetKind::NoParent, "no such directory"),
+        (TargetKind::Other("a character device".into()), "is a character device"),
+        (TargetKind::Unreadable("Permission denied".into()), "Permission denied"),
+    ] {
+        assert!(Case::default().refusal(target("/t", kind)).1.contains(word));
+    }
+    let mut read_only = target("/t", TargetKind::Missing);
+    read_only.writable = false;
+    assert!(Case::default().refusal(read_only).1.contains("cannot be written to"));
+}
+
+#[test]
+fn the_null_backend_needs_no_target_that_can_be_written() {
+    let plan = Case::sets(&["backend=null"]).plan(target("/nowhere", TargetKind::NoParent)).expect("a plan");
+    assert!(plan.stages.iter().all(|stage| stage.kind != StageKind::Prepare));
+}
+
+#[test]
+fn buffers_that_no_memory_holds_are_refused() {
+    let case = Case::sets(&["size=2GiB", "block_size=1GiB", "depth=32"]);
+    let refusals = case.plan(target("/t", TargetKind::Missing)).expect_err("refused");
+    assert!(
+        refusals[0].message.contains("128 GiB of buffers") || refusals[0].message.contains("256 GiB"),
+        "{refusals:?}"
+    );
+}
