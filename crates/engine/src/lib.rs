@@ -1,1 +1,27 @@
-//! x
+//! `HostPlan` → samples: the hot path.
+//!
+//! Pinned down by its contract: no async, no allocation, no locks and no logging in the loop; everything that a worker
+//! needs exists before the clock starts; an error of the target is data, only our own failures are `Err`.
+//! This is the only crate with `unsafe`: memory that the kernel writes into, and the ring.
+
+mod backend;
+mod buffers;
+mod clock;
+mod collector;
+mod control;
+mod cpu;
+mod driver;
+mod error;
+mod gate;
+mod generator;
+mod recorder;
+mod stage;
+mod target;
+mod worker;
+
+pub use clock::{Clock, Monotonic};
+pub use control::Control;
+pub use error::EngineError;
+pub use generator::{Generator, Request};
+pub use stage::{StageOutcome, run_stage};
+pub use target::{OpenTargets, clean, open};

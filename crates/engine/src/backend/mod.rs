@@ -1,0 +1,45 @@
+//! How requests reach the kernel: a small contract, one file for each way.
+
+mod null;
+mod sync;
+mod uring;
+
+pub(crate) use null::Null;
+pub(crate) use sync::Sync;
+pub(crate) use uring::{Ring, is_allowed};
+
+use model::Op;
+use std::io;
+
+/// One request with its place among the worker's buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Io {
+    /// Which of the worker's outstanding requests it is, from 0 to the depth − 1.
+    pub(crate) slot: u32,
+    pub(crate) op: Op,
+    pub(crate) file: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+}
+
+/// A request that came back: bytes moved, or a negative errno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Completion {
+    pub(crate) slot: u32,
+    pub(crate) result: i32,
+}
+
+/// A way to the target. A worker calls `prepare` for everything that is due, `submit` once, and takes back what is there.
+pub(crate) trait Backend {
+    /// Makes a request ready; the target need not see it before [`submit`](Self::submit).
+    fn prepare(&mut self, io: &Io);
+
+    /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`.
+    ///
+    /// # Errors
+    /// Only for failures of ours; an error of the target is a completion.
+    fn submit(&mut self, patience_ns: u64) -> io::Result<()>;
+
+    /// Hands over everything that has completed.
+    fn reap(&mut self, take: impl FnMut(Completion));
+}

@@ -1,0 +1,65 @@
+//! `pread` and `pwrite`, one at a time.
+
+use super::{Backend, Completion, Io};
+use crate::buffers::Buffers;
+use model::Op;
+use std::io;
+use std::os::fd::RawFd;
+
+/// One system call for each request.
+pub(crate) struct Sync {
+    files: Box<[RawFd]>,
+    buffers: Buffers,
+    /// The request that is ready; the depth is 1.
+    ready: Option<Io>,
+    done: Option<Completion>,
+}
+
+impl Sync {
+    /// A backend over `files`, which must stay open as long as it lives, with `buffers` for one read and one write.
+    pub(crate) fn new(files: Box<[RawFd]>, buffers: Buffers) -> Sync {
+        Sync { files, buffers, ready: None, done: None }
+    }
+
+    fn call(&mut self, io: &Io) -> i32 {
+        let file = self.files[io.file as usize];
+        let length = io.length as usize;
+        let offset = io.offset as libc::off_t;
+        let moved = if io.op == Op::Write {
+            self.buffers.stamp(1, length);
+            // SAFETY: buffer 1 holds at least `length` bytes, and nobody else uses it during the call.
+            unsafe { libc::pwrite(file, self.buffers.pointer(1).cast(), length, offset) }
+        } else {
+            // SAFETY: buffer 0 holds at least `length` bytes, and nobody else uses it during the call.
+            unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
+        };
+        if moved < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { moved as i32 }
+    }
+}
+
+impl Backend for Sync {
+    #[inline]
+    fn prepare(&mut self, io: &Io) {
+        debug_assert!(self.ready.is_none(), "the sync backend has a depth of 1");
+        self.ready = Some(*io);
+    }
+
+    #[inline]
+    fn submit(&mut self, _patience_ns: u64) -> io::Result<()> {
+        if let Some(io) = self.ready.take() {
+            let mut result = self.call(&io);
+            while result == -libc::EINTR {
+                result = self.call(&io);
+            }
+            self.done = Some(Completion { slot: io.slot, result });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, mut take: impl FnMut(Completion)) {
+        if let Some(completion) = self.done.take() {
+            take(completion);
+        }
+    }
+}

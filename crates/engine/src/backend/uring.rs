@@ -1,0 +1,151 @@
+//! io_uring: one ring for each worker, requests in batches.
+
+use super::{Backend, Completion, Io};
+use crate::buffers::Buffers;
+use io_uring::{IoUring, opcode, squeue, types};
+use model::Op;
+use std::io;
+use std::os::fd::RawFd;
+
+/// The largest piece of memory that the kernel registers at once.
+const LARGEST_REGISTERED: usize = 1 << 30;
+
+/// Whether the kernel lets this process have a ring, and if not, why.
+pub(crate) fn is_allowed() -> io::Result<()> {
+    build(1).map(drop)
+}
+
+/// A ring with the fastest set of flags that the kernel knows.
+fn build(depth: u32) -> io::Result<IoUring> {
+    let entries = depth.next_power_of_two();
+    // Kernel 6.1 and up: completions are only looked after when the one thread that owns the ring asks for them.
+    IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .build(entries)
+        // 5.19: no interrupt from a running worker.
+        .or_else(|_| IoUring::builder().setup_coop_taskrun().build(entries))
+        // 5.6.
+        .or_else(|_| IoUring::new(entries))
+}
+
+/// A worker's ring with its registered files and buffers.
+pub(crate) struct Ring {
+    ring: IoUring,
+    files: Box<[RawFd]>,
+    buffers: Buffers,
+    /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
+    write_base: usize,
+    registered_files: bool,
+    registered_buffers: bool,
+    /// Whether the kernel can wait with a time limit (5.11).
+    timed_wait: bool,
+}
+
+impl Ring {
+    /// A ring for `depth` requests on `files`, which must stay open as long as it lives. Must be called on the thread that uses it.
+    ///
+    /// Comes back with a list of what the kernel refused and the ring does without.
+    ///
+    /// # Errors
+    /// When the kernel gives no ring.
+    pub(crate) fn new(
+        depth: u32,
+        files: Box<[RawFd]>,
+        buffers: Buffers,
+        write_base: usize,
+    ) -> io::Result<(Ring, Vec<String>)> {
+        let ring = build(depth)?;
+        let mut refused = Vec::new();
+        let registered_files = match ring.submitter().register_files(&files) {
+            Ok(()) => true,
+            Err(error) => {
+                refused.push(format!("registered files: {error}"));
+                false
+            }
+        };
+        let registered_buffers = match register_buffers(&ring, &buffers) {
+            Ok(()) => true,
+            Err(error) => {
+                refused.push(format!("registered buffers: {error}"));
+                false
+            }
+        };
+        let timed_wait = ring.params().is_feature_ext_arg();
+        Ok((Ring { ring, files, buffers, write_base, registered_files, registered_buffers, timed_wait }, refused))
+    }
+
+    #[inline]
+    fn entry(&self, io: &Io, pointer: *mut u8) -> squeue::Entry {
+        // The crate's two kinds of file have no common type that can be named.
+        macro_rules! on {
+            ($file:expr) => {
+                match (io.op == Op::Write, self.registered_buffers) {
+                    (false, true) => opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
+                    (false, false) => opcode::Read::new($file, pointer, io.length).offset(io.offset).build(),
+                    (true, true) => opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
+                    (true, false) => opcode::Write::new($file, pointer, io.length).offset(io.offset).build(),
+                }
+            };
+        }
+        let entry = if self.registered_files {
+            on!(types::Fixed(io.file))
+        } else {
+            on!(types::Fd(self.files[io.file as usize]))
+        };
+        entry.user_data(u64::from(io.slot))
+    }
+}
+
+fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<()> {
+    let (start, length) = buffers.whole();
+    if length > LARGEST_REGISTERED {
+        return Err(io::Error::other("more than 1 GiB for one worker"));
+    }
+    let whole = libc::iovec { iov_base: start.cast(), iov_len: length };
+    // SAFETY: the memory belongs to `buffers`, which `Ring` keeps until after the ring is gone.
+    unsafe { ring.submitter().register_buffers(&[whole]) }
+}
+
+impl Backend for Ring {
+    #[inline]
+    fn prepare(&mut self, io: &Io) {
+        let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
+        if io.op == Op::Write {
+            self.buffers.stamp(index, io.length as usize);
+        }
+        let entry = self.entry(io, self.buffers.pointer(index));
+        // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
+        // completion frees its slot; the files outlive the ring.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        // The ring has a place for every slot, and `submit` empties it.
+        debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+    }
+
+    #[inline]
+    fn submit(&mut self, patience_ns: u64) -> io::Result<()> {
+        let submitter = self.ring.submitter();
+        let result = if self.timed_wait {
+            let patience =
+                types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
+            submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
+        } else {
+            submitter.submit_and_wait(1)
+        };
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => match error.raw_os_error() {
+                // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+
+    #[inline]
+    fn reap(&mut self, mut take: impl FnMut(Completion)) {
+        for entry in self.ring.completion() {
+            take(Completion { slot: entry.user_data() as u32, result: entry.result() });
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Puts the workers' pages together: one sample of the host for each interval, in order.
+
+use crate::driver::Timetable;
+use crate::recorder::{Interval, RING_OPS};
+use model::sample::{OpSample, WorkerOp, WorkerSample};
+use model::{Histogram, IntervalSample, Phase};
+use std::collections::BTreeMap;
+
+/// What the workers of a host did, until it is told.
+pub(crate) struct Collector {
+    stage: u32,
+    host: u32,
+    timetable: Timetable,
+    /// The interval that each worker is in; `None` once it is past the load.
+    now_in: Vec<Option<u32>>,
+    pending: BTreeMap<u32, Merged>,
+    drain: Merged,
+    next: u32,
+    load_end_ns: u64,
+    drain_end_ns: u64,
+}
+
+/// Pages of one interval, merged.
+#[derive(Default)]
+struct Merged {
+    ops: [MergedOp; 2],
+    workers: Vec<WorkerSample>,
+}
+
+#[derive(Default)]
+struct MergedOp {
+    ios: u64,
+    bytes: u64,
+    errors: BTreeMap<i32, u64>,
+    latency: Histogram,
+    raw: Vec<u64>,
+}
+
+impl Merged {
+    fn add(&mut self, worker: u32, page: &Interval) {
+        let mut ops = Vec::new();
+        for (index, stats) in page.ops.iter().enumerate().filter(|(_, stats)| !stats.is_empty()) {
+            let merged = &mut self.ops[index];
+            merged.ios += stats.ios;
+            merged.bytes += stats.bytes;
+            for (errno, count) in &stats.errors {
+                *merged.errors.entry(*errno).or_default() += count;
+            }
+            merged.latency.add_counts(&stats.counts, stats.sum_ns, stats.min_ns, stats.max_ns);
+            merged.raw.extend_from_slice(&stats.raw);
+            let errors = stats.errors.iter().map(|(_, count)| count).sum();
+            ops.push(WorkerOp { op: RING_OPS[index], ios: stats.ios, bytes: stats.bytes, errors });
+        }
+        let (cpu_user_ns, cpu_system_ns) = (page.cpu.user_ns, page.cpu.system_ns);
+        self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops });
+    }
+
+    /// The samples of the operations that were completed, and of each worker by its number.
+    fn into_samples(mut self) -> (Vec<OpSample>, Vec<WorkerSample>) {
+        self.workers.sort_by_key(|sample| sample.worker);
+        let ops = self
+            .ops
+            .into_iter()
+            .zip(RING_OPS)
+            .filter(|(merged, _)| merged.ios > 0 || !merged.errors.is_empty())
+            .map(|(merged, op)| OpSample {
+                op,
+                ios: merged.ios,
+                bytes: merged.bytes,
+                errors: merged.errors.into_iter().collect(),
+                latency: merged.latency.encode(),
+                raw_latencies: merged.raw,
+            })
+            .collect();
+        (ops, self.workers)
+    }
+}
+
+impl Collector {
+    /// A collector for `workers` workers that are all in interval 0.
+    pub(crate) fn new(stage: u32, host: u32, workers: usize, timetable: Timetable) -> Collector {
+        Collector {
+            stage,
+            host,
+            timetable,
+            now_in: vec![Some(0); workers],
+            pending: BTreeMap::new(),
+            drain: Merged::default(),
+            next: 0,
+            load_end_ns: timetable.start_ns,
+            drain_end_ns: timetable.start_ns,
+        }
+    }
+
+    /// Takes in a page that `worker` has left, and hands out every interval that nobody is in any more.
+    pub(crate) fn take(
+        &mut self,
+        worker: u32,
+        page: &Interval,
+        now_in: Option<u32>,
+        sink: &mut dyn FnMut(IntervalSample),
+    ) {
+        self.now_in[worker as usize] = now_in;
+        match page.phase {
+            Phase::Load => {
+                self.load_end_ns = self.load_end_ns.max(page.end_ns);
+                // A page of a past interval cannot come: an interval is handed out when all workers have left it.
+                self.pending.entry(page.number).or_default().add(worker, page);
+            }
+            Phase::Drain => {
+                self.drain_end_ns = self.drain_end_ns.max(page.end_ns);
+                self.drain.add(worker, page);
+            }
+        }
+        // Workers past the load hold nothing back, but the last interval's length is only known at the end.
+        let behind = self.now_in.iter().flatten().min().copied();
+        while behind.is_some_and(|behind| self.next < behind) {
+            let end_ns = self.timetable.end_of(self.next);
+            self.hand_out(end_ns, sink);
+        }
+    }
+
+    fn hand_out(&mut self, end_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
+        let interval = self.next;
+        self.next += 1;
+        let start_ns = u64::from(interval) * self.timetable.interval_ns;
+        let length_ns = (end_ns - self.timetable.start_ns).saturating_sub(start_ns);
+        let (ops, workers) = self.pending.remove(&interval).unwrap_or_default().into_samples();
+        sink(self.sample(interval, start_ns, length_ns, Phase::Load, ops, workers));
+    }
+
+    fn sample(
+        &self,
+        interval: u32,
+        start_ns: u64,
+        length_ns: u64,
+        phase: Phase,
+        ops: Vec<OpSample>,
+        workers: Vec<WorkerSample>,
+    ) -> IntervalSample {
+        IntervalSample { stage: self.stage, host: self.host, interval, start_ns, length_ns, phase, ops, workers }
+    }
+
+    /// Hands out the rest, when all workers are done: the intervals that are left, then the drain with `after`, what the
+    /// stage itself sent to the target in the name of worker 0.
+    pub(crate) fn finish(mut self, after: Option<OpSample>, end_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
+        while let Some((&last, _)) = self.pending.last_key_value() {
+            let full = self.timetable.end_of(self.next);
+            let end_ns = if self.next >= last { self.load_end_ns } else { full };
+            self.hand_out(end_ns, sink);
+        }
+        let start_ns = self.load_end_ns - self.timetable.start_ns;
+        let length_ns = end_ns.max(self.drain_end_ns).saturating_sub(self.load_end_ns);
+        let (mut ops, mut workers) = std::mem::take(&mut self.drain).into_samples();
+        if let Some(after) = after {
+            let mine = WorkerOp { op: after.op, ios: after.ios, bytes: after.bytes, errors: after.error_count() };
+            match workers.iter_mut().find(|sample| sample.worker == 0) {
+                Some(sample) => sample.ops.push(mine),
+                None => {
+                    let sample = WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine] };
+                    workers.insert(0, sample);
+                }
+            }
+            ops.push(after);
+        }
+        if !ops.is_empty() {
+            let sample = self.sample(self.next, start_ns, length_ns, Phase::Drain, ops, workers);
+            sink(sample);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
+        let mut page = Interval::new(true, true, false);
+        (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
+        for _ in 0..ios {
+            page.ops[0].success(4096, 1000);
+        }
+        page
+    }
+
+    fn ios(sample: &IntervalSample) -> u64 {
+        sample.ops.iter().map(|op| op.ios).sum()
+    }
+
+    #[test]
+    fn an_interval_is_told_when_the_last_worker_has_left_it() {
+        let timetable = Timetable { start_ns: 1_000, interval_ns: 100 };
+        let mut collector = Collector::new(3, 0, 2, timetable);
+        let mut told = Vec::new();
+        let mut sink = |sample: IntervalSample| told.push(sample);
+        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some(1), &mut sink);
+        collector.take(0, &page(1, Phase::Load, 1_200, 7), Some(2), &mut sink);
+        // Worker 1 slept through interval 1.
+        collector.take(1, &page(0, Phase::Load, 1_100, 2), Some(2), &mut sink);
+        collector.take(0, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
+        collector.take(1, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
+        collector.take(1, &page(0, Phase::Drain, 1_260, 3), None, &mut sink);
+        collector.finish(None, 1_260, &mut sink);
+        let summary: Vec<_> =
+            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s), s.workers.len())).collect();
+        assert_eq!(
+            summary,
+            [
+                (0, Phase::Load, 0, 100, 7, 2),
+                (1, Phase::Load, 100, 100, 7, 1),
+                (2, Phase::Load, 200, 50, 2, 2),
+                (3, Phase::Drain, 250, 10, 3, 1),
+            ]
+        );
+        for sample in &told {
+            let workers: u64 = sample.workers.iter().flat_map(|w| &w.ops).map(|op| op.ios).sum();
+            assert_eq!(workers, ios(sample), "the sum over workers is the total");
+        }
+    }
+}

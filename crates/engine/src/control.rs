@@ -1,0 +1,84 @@
+//! How a running stage is told to end.
+
+use crate::clock::{Clock, Monotonic};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Stops stages from outside. Clones control the same host.
+#[derive(Clone, Debug)]
+pub struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    clock: Monotonic,
+    /// When the load of the current stage ends, on `clock`. Workers read it once a batch; hardly anybody writes it.
+    stop_at_ns: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Control::new()
+    }
+}
+
+impl Control {
+    /// A control that lets stages run.
+    pub fn new() -> Control {
+        let shared =
+            Shared { clock: Monotonic::start(), stop_at_ns: AtomicU64::new(u64::MAX), stopped: AtomicBool::new(false) };
+        Control { shared: Arc::new(shared) }
+    }
+
+    /// Ends the current stage at this instant, for all workers alike, and lets no other begin.
+    pub fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.end_stage();
+    }
+
+    /// Whether [`stop`](Self::stop) was called.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopped.load(Ordering::SeqCst)
+    }
+
+    /// The clock of all stages under this control.
+    pub fn clock(&self) -> Monotonic {
+        self.shared.clock
+    }
+
+    /// Ends the current stage only.
+    pub(crate) fn end_stage(&self) {
+        self.shared.stop_at_ns.fetch_min(self.shared.clock.now_ns(), Ordering::SeqCst);
+    }
+
+    /// Sets the end of a new stage; a stop that came before stands.
+    pub(crate) fn begin_stage(&self, stop_at_ns: u64) {
+        self.shared.stop_at_ns.store(stop_at_ns, Ordering::SeqCst);
+        if self.is_stopped() {
+            self.end_stage();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn stop_at_ns(&self) -> u64 {
+        self.shared.stop_at_ns.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_between_stages_ends_the_next_one_at_once() {
+        let control = Control::new();
+        control.begin_stage(u64::MAX);
+        assert_eq!(control.stop_at_ns(), u64::MAX);
+        control.stop();
+        assert!(control.stop_at_ns() <= control.clock().now_ns());
+        control.begin_stage(u64::MAX);
+        assert!(control.stop_at_ns() <= control.clock().now_ns());
+    }
+}

@@ -1,0 +1,169 @@
+//! Drives one worker in real time: the one loop for every workload and every backend.
+
+use crate::backend::Backend;
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::cpu::CpuTime;
+use crate::recorder::Interval;
+use crate::worker::{Outcome, WorkerState};
+use model::Phase;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// How long a worker sleeps at most before it looks whether its stage was stopped.
+const LONGEST_SLEEP_NS: u64 = 50_000_000;
+
+/// What a worker tells the collector.
+pub(crate) enum FromWorker {
+    /// It is set up and waits for the start.
+    Ready,
+    /// It has left an interval, and is now in the one of number `now_in` or, with `None`, past the end of the load.
+    Left { worker: u32, interval: Box<Interval>, now_in: Option<u32> },
+    /// It is done and tells nothing more.
+    Done(WorkerEnd),
+}
+
+/// How a worker ended.
+#[derive(Debug)]
+pub(crate) enum WorkerEnd {
+    /// Its time was over or its amount done.
+    Complete,
+    /// An error of the target ended its amount.
+    AmountFailed,
+    /// A failure of ours.
+    Broken(crate::EngineError),
+}
+
+/// The instants of a stage, on the control's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timetable {
+    pub(crate) start_ns: u64,
+    pub(crate) interval_ns: u64,
+}
+
+impl Timetable {
+    /// The number of the interval that holds `now_ns`.
+    pub(crate) fn interval_at(self, now_ns: u64) -> u32 {
+        u32::try_from(now_ns.saturating_sub(self.start_ns) / self.interval_ns).unwrap_or(u32::MAX)
+    }
+
+    /// The first instant after interval `number`.
+    pub(crate) fn end_of(self, number: u32) -> u64 {
+        self.start_ns + (u64::from(number) + 1) * self.interval_ns
+    }
+}
+
+/// A worker's line to the collector: full intervals go out, emptied ones come back.
+pub(crate) struct Line {
+    pub(crate) worker: u32,
+    pub(crate) out: Sender<FromWorker>,
+    pub(crate) back: Receiver<Box<Interval>>,
+}
+
+/// Runs `worker` until it is done; everything that the target had comes back first.
+///
+/// # Errors
+/// When the backend itself fails. Requests may still be with the kernel then, so the caller must keep the backend's buffers.
+pub(crate) fn drive<B: Backend, C: Clock>(
+    worker: &mut WorkerState,
+    backend: &mut B,
+    clock: &C,
+    control: &Control,
+    pages: &mut Pages<'_>,
+) -> io::Result<()> {
+    let mut now_ns = clock.now_ns();
+    loop {
+        while let Some(io) = worker.next_io(now_ns) {
+            backend.prepare(&io);
+        }
+        if worker.is_done() {
+            break;
+        }
+        backend.submit(pages.patience_ns(now_ns, control.stop_at_ns()))?;
+        // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
+        now_ns = clock.now_ns();
+        if pages.turn(now_ns, control.stop_at_ns()) {
+            worker.stop();
+        }
+        backend.reap(|completion| {
+            let finished = worker.complete(completion, now_ns);
+            let stats = &mut pages.page.ops[finished.op];
+            match finished.outcome {
+                Outcome::Success { bytes } => stats.success(bytes, finished.latency_ns),
+                Outcome::Failure { errno, bytes } => stats.failure(errno, bytes),
+            }
+        });
+    }
+    pages.close(clock.now_ns());
+    Ok(())
+}
+
+/// A worker's books: one page for each interval, handed to the collector when it is turned.
+pub(crate) struct Pages<'a> {
+    timetable: Timetable,
+    line: &'a Line,
+    page: Box<Interval>,
+    page_end_ns: u64,
+    draining: bool,
+    cpu: CpuTime,
+}
+
+impl<'a> Pages<'a> {
+    /// Opens the books at the first interval, on the worker's own thread.
+    pub(crate) fn open(timetable: Timetable, line: &'a Line, page: Box<Interval>) -> Pages<'a> {
+        let page_end_ns = timetable.end_of(0);
+        Pages { timetable, line, page, page_end_ns, draining: false, cpu: CpuTime::of_this_thread() }
+    }
+
+    /// How long the worker may wait for a completion.
+    #[inline]
+    fn patience_ns(&self, now_ns: u64, stop_at_ns: u64) -> u64 {
+        if self.draining {
+            return LONGEST_SLEEP_NS;
+        }
+        let wake_ns = self.page_end_ns.min(stop_at_ns);
+        wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS)
+    }
+
+    /// Turns the page if it is over, before anything that came back at `now_ns` is written down. True when the load is over.
+    #[inline]
+    fn turn(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
+        if now_ns < self.page_end_ns.min(stop_at_ns) || self.draining {
+            return self.draining;
+        }
+        self.turn_now(now_ns, stop_at_ns)
+    }
+
+    #[cold]
+    fn turn_now(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
+        let mut next = self.line.back.try_recv().unwrap_or_else(|_| Box::new(self.page.sibling()));
+        if now_ns >= stop_at_ns {
+            self.draining = true;
+            next.phase = Phase::Drain;
+            self.hand_over(next, stop_at_ns, None);
+        } else {
+            next.phase = Phase::Load;
+            next.number = self.timetable.interval_at(now_ns);
+            self.page_end_ns = self.timetable.end_of(next.number);
+            let (end_ns, now_in) = (self.timetable.end_of(self.page.number), next.number);
+            self.hand_over(next, end_ns, Some(now_in));
+        }
+        self.draining
+    }
+
+    fn hand_over(&mut self, next: Box<Interval>, end_ns: u64, now_in: Option<u32>) {
+        let mut full = std::mem::replace(&mut self.page, next);
+        let cpu = CpuTime::of_this_thread();
+        full.cpu = cpu.since(self.cpu);
+        self.cpu = cpu;
+        full.end_ns = end_ns;
+        // The collector outlives its workers; were it gone, the stage would be over and the figures with it.
+        let _ = self.line.out.send(FromWorker::Left { worker: self.line.worker, interval: full, now_in });
+    }
+
+    /// Hands over the last page.
+    fn close(&mut self, now_ns: u64) {
+        let empty = Box::new(Interval::new(false, false, false));
+        self.hand_over(empty, now_ns, None);
+    }
+}

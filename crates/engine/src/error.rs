@@ -1,0 +1,58 @@
+//! Our own failures. What a target answers to a request is never one of these: it is data in a sample.
+
+use std::fmt;
+use std::io;
+
+/// Why a host cannot do its share.
+#[derive(Debug)]
+pub enum EngineError {
+    /// A target cannot be opened, claimed or laid out.
+    Target {
+        /// The path.
+        path: String,
+        /// What went wrong.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A worker cannot be set up.
+    Worker {
+        /// What went wrong.
+        what: String,
+        /// The system's own words.
+        source: io::Error,
+    },
+}
+
+impl EngineError {
+    pub(crate) fn target(path: &str, what: impl Into<String>, remedy: impl Into<String>) -> EngineError {
+        EngineError::Target { path: path.to_owned(), what: what.into(), remedy: remedy.into() }
+    }
+
+    pub(crate) fn worker(what: impl Into<String>, source: io::Error) -> EngineError {
+        EngineError::Worker { what: what.into(), source }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EngineError::Target { path, what, remedy } => write!(f, "target {path}: {what}; {remedy}"),
+            EngineError::Worker { what, source } => {
+                write!(
+                    f,
+                    "a worker could not {what}: {source}; try fewer workers, a smaller depth or --set backend=sync"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            EngineError::Target { .. } => None,
+            EngineError::Worker { source, .. } => Some(source),
+        }
+    }
+}

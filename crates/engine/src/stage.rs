@@ -1,0 +1,253 @@
+//! Runs one stage on one host: starts the workers together, collects, waits for the last.
+
+use crate::backend::{Backend, Null, Ring, Sync};
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::collector::Collector;
+use crate::control::Control;
+use crate::driver::{FromWorker, Line, Pages, Timetable, WorkerEnd, drive};
+use crate::error::EngineError;
+use crate::gate::Gate;
+use crate::recorder::Interval;
+use crate::target::OpenTargets;
+use crate::worker::WorkerState;
+use model::op::Op;
+use model::plan::{HostStage, Stop, Work, Worker};
+use model::sample::OpSample;
+use model::spec;
+use model::units::{Nanos, Percent};
+use model::{Histogram, IntervalSample};
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+/// A worker's own memory is on the heap; its stack holds a few frames.
+const STACK_BYTES: usize = 256 << 10;
+
+/// How a stage ended on this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageOutcome {
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    /// Whether an error of the target ended it: only where every byte had to be done.
+    pub failed: bool,
+    /// What the kernel refused and the stage did without, in words; no duplicates.
+    pub degraded: Vec<String>,
+}
+
+/// Everything that the threads of a stage share.
+struct Shared<'a> {
+    targets: &'a OpenTargets,
+    work: &'a Work,
+    control: &'a Control,
+    keep_raw: bool,
+    gate: Gate,
+    degraded: Mutex<Vec<String>>,
+}
+
+/// Runs `stage`, telling `sink` each interval as soon as all workers have left it.
+///
+/// # Errors
+/// When a worker could not be set up or its backend broke. What was recorded until then was told.
+pub fn run_stage(
+    targets: &OpenTargets,
+    stage: &HostStage,
+    control: &Control,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Result<StageOutcome, EngineError> {
+    let plan = targets.plan();
+    let shared = Shared {
+        targets,
+        work: &stage.work,
+        control,
+        keep_raw: plan.raw_latencies,
+        gate: Gate::default(),
+        degraded: Mutex::new(Vec::new()),
+    };
+    let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new() };
+    thread::scope(|scope| -> Result<(), EngineError> {
+        let (out, inbox) = mpsc::channel();
+        let back = match start_workers(scope, &shared, stage, &out).and_then(|back| {
+            wait_until_ready(&inbox, back.len())?;
+            Ok(back)
+        }) {
+            Ok(back) => back,
+            Err(error) => {
+                shared.gate.call_off();
+                return Err(error);
+            }
+        };
+        drop(out);
+        let timetable = begin(&shared, plan.interval);
+        let mut collector = Collector::new(stage.stage, plan.host, back.len(), timetable);
+        let result = collect(&mut collector, &inbox, &back, &mut outcome, sink);
+        let complete = result.is_ok() && !outcome.failed && !control.is_stopped();
+        let after = (stage.work.stop == Stop::Amount && complete).then(|| sync_files(targets, control));
+        outcome.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
+        collector.finish(after, control.clock().now_ns(), sink);
+        result
+    })?;
+    outcome.interrupted = control.is_stopped();
+    outcome.degraded = shared.degraded.into_inner().unwrap_or_default();
+    Ok(outcome)
+}
+
+/// Starts a thread for each worker; comes back with the lines on which emptied pages return to them.
+fn start_workers<'scope, 'env>(
+    scope: &'scope thread::Scope<'scope, 'env>,
+    shared: &'scope Shared<'env>,
+    stage: &'scope HostStage,
+    out: &Sender<FromWorker>,
+) -> Result<Vec<Sender<Box<Interval>>>, EngineError> {
+    let mut back = Vec::new();
+    for (number, worker) in stage.workers.iter().enumerate() {
+        let (returned, spare) = mpsc::channel();
+        back.push(returned);
+        let line = Line { worker: number as u32, out: out.clone(), back: spare };
+        thread::Builder::new()
+            .name(format!("worker-{number}"))
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, move || run_worker(shared, worker, &line))
+            .map_err(|error| EngineError::worker(format!("be started (thread {number})"), error))?;
+    }
+    Ok(back)
+}
+
+fn wait_until_ready(inbox: &Receiver<FromWorker>, workers: usize) -> Result<(), EngineError> {
+    for _ in 0..workers {
+        if let Ok(FromWorker::Done(WorkerEnd::Broken(error))) = inbox.recv() {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Lets all workers go.
+fn begin(shared: &Shared<'_>, interval: Nanos) -> Timetable {
+    let start_ns = shared.control.clock().now_ns();
+    let stop_at_ns = match shared.work.stop {
+        Stop::After(time) => start_ns.saturating_add(time.0),
+        Stop::Amount => u64::MAX,
+    };
+    shared.control.begin_stage(stop_at_ns);
+    let timetable = Timetable { start_ns, interval_ns: interval.0.max(1) };
+    shared.gate.open(timetable);
+    timetable
+}
+
+fn collect(
+    collector: &mut Collector,
+    inbox: &Receiver<FromWorker>,
+    back: &[Sender<Box<Interval>>],
+    outcome: &mut StageOutcome,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Result<(), EngineError> {
+    let mut result = Ok(());
+    for message in inbox {
+        match message {
+            FromWorker::Left { worker, mut interval, now_in } => {
+                collector.take(worker, &interval, now_in, sink);
+                interval.clear();
+                // A worker that has ended takes nothing back.
+                let _ = back[worker as usize].send(interval);
+            }
+            FromWorker::Ready | FromWorker::Done(WorkerEnd::Complete) => {}
+            FromWorker::Done(WorkerEnd::AmountFailed) => outcome.failed = true,
+            FromWorker::Done(WorkerEnd::Broken(error)) => result = Err(error),
+        }
+    }
+    result
+}
+
+/// A worker's thread: set up, meet the others, run, report.
+fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
+    let files: Box<[RawFd]> = shared.targets.descriptors().into();
+    let end = match shared.targets.backend() {
+        spec::Backend::Null => run_on(shared, worker, line, shared.work.depth, Ok(Null::new(shared.work.depth))),
+        spec::Backend::Sync => {
+            let buffers = Buffers::new(2, shared.work.block_size.0 as usize, worker.seed);
+            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers)))
+        }
+        spec::Backend::IoUring => run_on(shared, worker, line, shared.work.depth, ring(shared, worker, files)),
+    };
+    if !matches!(end, WorkerEnd::Complete) {
+        // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
+        shared.control.end_stage();
+    }
+    let _ = line.out.send(FromWorker::Done(end));
+}
+
+fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
+    let work = shared.work;
+    let depth = work.depth as usize;
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    let is_mix = work.writes() && work.read > Percent::ZERO;
+    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    let buffers = Buffers::new(count, work.block_size.0 as usize, worker.seed);
+    let (ring, refused) = Ring::new(work.depth, files, buffers, write_base)
+        .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
+    if let Ok(mut degraded) = shared.degraded.lock() {
+        for refusal in refused {
+            if !degraded.contains(&refusal) {
+                degraded.push(refusal);
+            }
+        }
+    }
+    Ok(ring)
+}
+
+fn run_on<B: Backend>(
+    shared: &Shared<'_>,
+    worker: &Worker,
+    line: &Line,
+    depth: u32,
+    backend: Result<B, EngineError>,
+) -> WorkerEnd {
+    let work = shared.work;
+    let mut backend = match backend {
+        Ok(backend) => backend,
+        Err(error) => return WorkerEnd::Broken(error),
+    };
+    let mut state = WorkerState::new(work, worker, depth);
+    let first = Box::new(Interval::new(work.read > Percent::ZERO, work.writes(), shared.keep_raw));
+    // The stage outlives its workers, so somebody listens.
+    let _ = line.out.send(FromWorker::Ready);
+    let Some(timetable) = shared.gate.wait() else { return WorkerEnd::Complete };
+    let clock = shared.control.clock();
+    let mut pages = Pages::open(timetable, line, first);
+    match drive(&mut state, &mut backend, &clock, shared.control, &mut pages) {
+        Ok(()) if state.failed() => WorkerEnd::AmountFailed,
+        Ok(()) => WorkerEnd::Complete,
+        Err(error) => {
+            // Requests may be under way: the kernel would write into memory that is somebody else's by then.
+            std::mem::forget(backend);
+            WorkerEnd::Broken(EngineError::worker("wait for its requests", error))
+        }
+    }
+}
+
+/// Makes durable what was written; part of what was sent to the target, so it is counted like everything else.
+fn sync_files(targets: &OpenTargets, control: &Control) -> OpSample {
+    let clock = control.clock();
+    let mut latency = Histogram::new();
+    let mut errors: Vec<(i32, u64)> = Vec::new();
+    for file in targets.files() {
+        let start_ns = clock.now_ns();
+        match rustix::fs::fdatasync(file) {
+            Ok(()) => latency.record(clock.now_ns() - start_ns),
+            Err(error) => match errors.iter_mut().find(|(errno, _)| *errno == error.raw_os_error()) {
+                Some((_, count)) => *count += 1,
+                None => errors.push((error.raw_os_error(), 1)),
+            },
+        }
+    }
+    OpSample {
+        op: Op::Fsync,
+        ios: latency.count(),
+        bytes: 0,
+        errors,
+        latency: latency.encode(),
+        raw_latencies: Vec::new(),
+    }
+}

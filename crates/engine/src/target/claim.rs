@@ -1,0 +1,216 @@
+//! What is ours: a directory with our marker, held by one run at a time.
+//!
+//! Nothing is written into or removed from a directory that does not carry the marker, and in one that does, only files that have
+//! a name of ours and are regular files.
+
+use crate::error::EngineError;
+use model::planner::data_file_name;
+use model::testbed::MARKER;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{Read, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// What stands in a marker.
+#[derive(Debug, Serialize, Deserialize)]
+struct Marker {
+    /// Always `plimsoll`.
+    made_by: String,
+    /// The run that used the directory last.
+    run_id: String,
+    /// Its process.
+    pid: u32,
+    /// Whether Plimsoll made the directory itself, so that it may remove it.
+    made_directory: bool,
+}
+
+/// A marker is a line of text; more is not one of ours.
+const MARKER_LIMIT: u64 = 4096;
+
+/// A claimed directory. The claim lasts until it is dropped or the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    root: PathBuf,
+    marker: fs::File,
+    made_directory: bool,
+}
+
+impl Claim {
+    /// Claims the directory `root` for a run, and makes it if it is not there.
+    pub(crate) fn take(root: &str, run_id: &str) -> Result<Claim, EngineError> {
+        let path = Path::new(root);
+        let made_now = match fs::create_dir(path) {
+            Ok(()) => true,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => false,
+            Err(error) => {
+                let what = format!("the directory cannot be made: {error}");
+                return Err(EngineError::target(root, what, "name a directory that you may write to"));
+            }
+        };
+        let marker = open_marker(path)?;
+        lock(&marker, root)?;
+        let earlier = read_marker(&marker);
+        let made_directory = made_now || earlier.is_some_and(|marker| marker.made_directory);
+        let claim = Claim { root: path.to_owned(), marker, made_directory };
+        claim.write(run_id)?;
+        Ok(claim)
+    }
+
+    fn write(&self, run_id: &str) -> Result<(), EngineError> {
+        let marker = Marker {
+            made_by: "plimsoll".to_owned(),
+            run_id: run_id.to_owned(),
+            pid: std::process::id(),
+            made_directory: self.made_directory,
+        };
+        let text = serde_json::to_string(&marker).map_err(std::io::Error::other);
+        let mut file = &self.marker;
+        text.and_then(|text| {
+            file.rewind()?;
+            file.set_len(0)?;
+            writeln!(file, "{text}")
+        })
+        .map_err(|error| {
+            let what = format!("the marker {MARKER} cannot be written: {error}");
+            EngineError::target(&self.root.to_string_lossy(), what, "free some space, or name another directory")
+        })
+    }
+
+    /// Removes our files from number `kept` on; earlier runs may have had more.
+    pub(crate) fn trim(&self, kept: u32) -> std::io::Result<u64> {
+        remove_data_files(&self.root, kept)
+    }
+
+    /// Removes what is ours: the data files, the marker, and the directory if we made it and nothing else is in it.
+    pub(crate) fn remove(self) -> std::io::Result<u64> {
+        let removed = remove_data_files(&self.root, 0)?;
+        fs::remove_file(self.root.join(MARKER))?;
+        if self.made_directory {
+            match fs::remove_dir(&self.root) {
+                // Somebody put a file of theirs beside ours: it stays, and so does the directory.
+                Err(error) if error.kind() != std::io::ErrorKind::DirectoryNotEmpty => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// Removes what an earlier run left in `directory`: our files and the marker. Comes back with the bytes that were freed.
+///
+/// # Errors
+/// When the directory carries no marker of ours, or a run is using it, or the system refuses.
+pub fn clean(directory: &str) -> Result<u64, EngineError> {
+    let path = Path::new(directory);
+    if !path.join(MARKER).is_file() {
+        let what = format!("no marker {MARKER} is there, so nothing in it is ours");
+        return Err(EngineError::target(directory, what, "name the directory that the run wrote to"));
+    }
+    let marker = open_marker(path)?;
+    lock(&marker, directory)?;
+    let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
+    let claim = Claim { root: path.to_owned(), marker, made_directory };
+    claim.remove().map_err(|error| {
+        EngineError::target(directory, format!("our files cannot be removed: {error}"), "check your permissions on it")
+    })
+}
+
+fn open_marker(root: &Path) -> Result<fs::File, EngineError> {
+    let name = root.to_string_lossy();
+    let path = root.join(MARKER);
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match rustix::fs::open(&path, flags, Mode::empty()) {
+        Ok(file) => {
+            let file = fs::File::from(file);
+            if read_marker(&file).is_none() {
+                let what = format!("{MARKER} is there, but Plimsoll did not write it");
+                return Err(EngineError::target(&name, what, "name another directory"));
+            }
+            Ok(file)
+        }
+        Err(Errno::NOENT) => {
+            // The planner saw this too, but somebody may have come since.
+            let is_empty = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
+            if !is_empty {
+                let what = "holds files that Plimsoll did not make";
+                return Err(EngineError::target(&name, what, "name another directory, or move those files away"));
+            }
+            let mode = Mode::from_raw_mode(0o644);
+            rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode).map(fs::File::from).map_err(|error| {
+                let what = format!("the marker {MARKER} cannot be made: {error}");
+                EngineError::target(&name, what, "name a directory that you may write to")
+            })
+        }
+        Err(error) => {
+            let what = format!("the marker {MARKER} cannot be opened: {error}");
+            Err(EngineError::target(&name, what, "check your permissions on it"))
+        }
+    }
+}
+
+/// The marker's content; a new and therefore empty one counts as ours.
+fn read_marker(mut file: &fs::File) -> Option<Marker> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(MARKER_LIMIT).read_to_string(&mut text).ok()?;
+    if text.is_empty() {
+        let made_by = "plimsoll".to_owned();
+        return Some(Marker { made_by, run_id: String::new(), pid: 0, made_directory: false });
+    }
+    serde_json::from_str(&text).ok().filter(|marker: &Marker| marker.made_by == "plimsoll")
+}
+
+fn lock(marker: &fs::File, root: &str) -> Result<(), EngineError> {
+    lock_for_one(marker.as_fd(), false).map_err(|error| match error {
+        Errno::WOULDBLOCK => {
+            let owner = read_marker(marker).map_or_else(String::new, |marker| format!(" (process {})", marker.pid));
+            let what = format!("another run is using it{owner}");
+            EngineError::target(root, what, "wait for it to end, or name another target")
+        }
+        error => EngineError::target(root, format!("cannot be locked: {error}"), "name another target"),
+    })
+}
+
+/// Takes the lock of a target: alone for those who write, together with other readers for those who read.
+pub(super) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Result<()> {
+    flock(file, if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive })
+}
+
+fn remove_data_files(root: &Path, from: u32) -> std::io::Result<u64> {
+    let mut freed = 0;
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        let Some(number) = entry.file_name().to_str().and_then(number_of) else { continue };
+        let metadata = entry.metadata()?;
+        if number >= from && metadata.is_file() {
+            fs::remove_file(entry.path())?;
+            freed += metadata.len();
+        }
+    }
+    Ok(freed)
+}
+
+/// The number in a name of ours; `None` for any other name.
+fn number_of(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("data-")?.strip_suffix(".bin")?.parse().ok()?;
+    (data_file_name(number) == name).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_ours() {
+        assert_eq!(number_of("data-00012.bin"), Some(12));
+        assert_eq!(number_of(&data_file_name(123_456)), Some(123_456));
+        for name in
+            ["data-12.bin", "data-000012.bin", "data-+0012.bin", "data-.bin", "precious.bin", "data-00001.bin.bak"]
+        {
+            assert_eq!(number_of(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Opens the files and devices of a host's plan.
+
+use super::claim::{Claim, lock_for_one};
+use crate::backend;
+use crate::error::EngineError;
+use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
+use model::spec::Backend;
+use model::{Note, NoteKind, StageKind};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+/// Every target of a host, claimed and open. Claims end when it is dropped.
+#[derive(Debug)]
+pub struct OpenTargets {
+    plan: HostPlan,
+    backend: Backend,
+    files: Vec<OwnedFd>,
+    claims: Vec<Claim>,
+    notes: Vec<Note>,
+}
+
+impl OpenTargets {
+    /// The plan that they were opened for.
+    pub fn plan(&self) -> &HostPlan {
+        &self.plan
+    }
+
+    /// The backend that serves them: the plan's, or the one that took its place.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// What had to be done otherwise than planned.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The open files, in the order of [`HostPlan::files`]; none for the null backend.
+    pub(crate) fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.files.iter().map(OwnedFd::as_fd)
+    }
+
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        self.files.iter().map(OwnedFd::as_raw_fd).collect()
+    }
+
+    /// Closes everything and removes the files that the run made; devices and files of others stay as they are. Comes back with
+    /// the bytes that were freed.
+    ///
+    /// # Errors
+    /// When the system refuses; what is left carries our marker still.
+    pub fn remove(self) -> Result<u64, EngineError> {
+        drop(self.files);
+        let mut freed = 0;
+        for claim in self.claims {
+            freed += claim.remove().map_err(|error| {
+                let what = format!("the files of the run cannot be removed: {error}");
+                EngineError::target("directory", what, "remove them with `plimsoll clean`")
+            })?;
+        }
+        Ok(freed)
+    }
+}
+
+/// Claims and opens the targets of `plan`.
+///
+/// # Errors
+/// When a target is in use, is not ours, or cannot be laid out as planned. What was made until then is ours and marked.
+pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
+    raise_file_limit();
+    let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
+    let backend = opener.choose_backend();
+    if plan.backend != Backend::Null {
+        for target in &plan.targets {
+            opener.open(target)?;
+        }
+    }
+    let Opener { files, claims, notes, .. } = opener;
+    Ok(OpenTargets { backend, files, claims, notes, plan })
+}
+
+/// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // If the kernel says no, opening a file will say so more to the point.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+struct Opener<'a> {
+    plan: &'a HostPlan,
+    files: Vec<OwnedFd>,
+    claims: Vec<Claim>,
+    notes: Vec<Note>,
+}
+
+impl Opener<'_> {
+    fn note(&mut self, kind: NoteKind, detail: String) {
+        let is_new = |note: &Note| note.kind != kind || note.detail != detail;
+        if self.notes.iter().all(is_new) {
+            self.notes.push(Note { stage: None, host: self.plan.host, kind, detail });
+        }
+    }
+
+    fn choose_backend(&mut self) -> Backend {
+        if self.plan.backend != Backend::IoUring {
+            return self.plan.backend;
+        }
+        match backend::is_allowed() {
+            Ok(()) => Backend::IoUring,
+            Err(error) => {
+                let detail =
+                    format!("io_uring: {error}; sync takes its place, with one request outstanding per worker");
+                self.note(NoteKind::BackendFallback, detail);
+                Backend::Sync
+            }
+        }
+    }
+
+    fn open(&mut self, target: &Target) -> Result<(), EngineError> {
+        match &target.kind {
+            PlannedTarget::Directory { root } => {
+                let claim = Claim::take(root, &self.plan.run_id)?;
+                claim.trim(target.files.len() as u32).map_err(|error| {
+                    let what = format!("the files of an earlier run cannot be removed: {error}");
+                    EngineError::target(root, what, "check your permissions on it")
+                })?;
+                self.claims.push(claim);
+                for file in &target.files {
+                    self.open_ours(file)?;
+                }
+            }
+            PlannedTarget::ReadOnly => {
+                for file in &target.files {
+                    self.open_plain(file, OFlags::RDONLY, true)?;
+                }
+            }
+            PlannedTarget::Device => {
+                for file in &target.files {
+                    // O_EXCL on a block device: refused while anybody has it mounted.
+                    self.open_plain(file, OFlags::RDWR | OFlags::EXCL, false)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a file or a device that is there, and takes its lock.
+    fn open_plain(&mut self, file: &TargetFile, flags: OFlags, shared: bool) -> Result<(), EngineError> {
+        let opened = self.open_direct(&file.path, flags, Mode::empty())?;
+        lock_for_one(opened.as_fd(), shared).map_err(|error| {
+            let what = match error {
+                Errno::WOULDBLOCK => "another run is using it".to_owned(),
+                error => format!("cannot be locked: {error}"),
+            };
+            EngineError::target(&file.path, what, "wait for it to end, or name another target")
+        })?;
+        self.files.push(opened);
+        Ok(())
+    }
+
+    /// Opens a file of ours and gives it its size.
+    fn open_ours(&mut self, file: &TargetFile) -> Result<(), EngineError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
+        let opened = self.open_direct(&file.path, flags, Mode::from_raw_mode(0o600))?;
+        self.lay_out(&opened, file).map_err(|error| {
+            let remedy = match error {
+                Errno::NOSPC | Errno::DQUOT => "give a smaller layout.size or --scale, or free some space",
+                Errno::FBIG => "give a smaller layout.size with more layout.files",
+                _ => "name another directory",
+            };
+            EngineError::target(&file.path, format!("cannot be given its size of {}: {error}", file.size), remedy)
+        })?;
+        self.files.push(opened);
+        Ok(())
+    }
+
+    fn lay_out(&mut self, opened: &OwnedFd, file: &TargetFile) -> rustix::io::Result<()> {
+        let has = rustix::fs::fstat(opened)?.st_size as u64;
+        if has > file.size.0 {
+            rustix::fs::ftruncate(opened, file.size.0)?;
+        }
+        let will_prepare = self.plan.stages.iter().any(|stage| stage.kind == StageKind::Prepare);
+        if has == file.size.0 && !will_prepare {
+            return Ok(());
+        }
+        // Reserves the space in one piece, so that it cannot run out half-way and writes need not look for any.
+        match rustix::fs::fallocate(opened, FallocateFlags::empty(), 0, file.size.0) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                self.note(NoteKind::NoFallocate, format!("{}: the file system reserves no space ahead", file.path));
+                rustix::fs::ftruncate(opened, file.size.0)
+            }
+            result => result,
+        }
+    }
+
+    /// Opens with `O_DIRECT` if the plan wants it and the file system lets us, else through the page cache with a note.
+    fn open_direct(&mut self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, EngineError> {
+        let flags = flags | OFlags::CLOEXEC;
+        if self.plan.direct {
+            match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
+                Err(Errno::INVAL) => {
+                    self.note(NoteKind::DirectRefused, format!("{path}: the file system refuses O_DIRECT"));
+                }
+                result => return result.map_err(|error| cannot_open(path, error)),
+            }
+        }
+        rustix::fs::open(path, flags, mode).map_err(|error| cannot_open(path, error))
+    }
+}
+
+fn cannot_open(path: &str, error: Errno) -> EngineError {
+    let remedy = match error {
+        Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or give fewer layout.files",
+        Errno::BUSY => "unmount it, or name another device",
+        Errno::ACCESS | Errno::PERM => "check your permissions on it",
+        Errno::ROFS => "name a target that can be written to",
+        Errno::NOSPC => "free some space (or inodes), or name another directory",
+        _ => "check the path",
+    };
+    EngineError::target(path, format!("cannot be opened: {error}"), remedy)
+}

@@ -1,0 +1,167 @@
+//! One worker as a state machine: what is due now, what has completed, when to wake next.
+//!
+//! It knows neither kernel nor clock; a driver tells it the time and carries its requests.
+
+use crate::backend::{Completion, Io};
+use crate::generator::Generator;
+use model::plan::{Stop, Work, Worker};
+
+/// What is remembered of a request while the target has it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outstanding {
+    submitted_ns: u64,
+    length: u32,
+    /// Index into the recorder's operations.
+    op: u8,
+}
+
+/// A request that came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// Index into the recorder's operations.
+    pub(crate) op: usize,
+    pub(crate) latency_ns: u64,
+    pub(crate) outcome: Outcome,
+}
+
+/// How a request came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// In full.
+    Success { bytes: u32 },
+    /// With an errno, or 0 where a part moved.
+    Failure { errno: i32, bytes: u32 },
+}
+
+/// A closed loop: a fixed number of requests outstanding until the stage ends.
+pub(crate) struct WorkerState {
+    generator: Generator,
+    outstanding: Box<[Outstanding]>,
+    /// Slots without a request, as a stack.
+    free: Vec<u32>,
+    stop_on_failure: bool,
+    stopped: bool,
+}
+
+impl WorkerState {
+    /// A worker at the start of its stage.
+    pub(crate) fn new(work: &Work, worker: &Worker, depth: u32) -> WorkerState {
+        WorkerState {
+            generator: Generator::new(work, worker),
+            outstanding: vec![Outstanding::default(); depth as usize].into(),
+            free: (0..depth).rev().collect(),
+            // A layout with a hole is worth nothing: the first failed write ends its stage.
+            stop_on_failure: work.stop == Stop::Amount,
+            stopped: false,
+        }
+    }
+
+    /// Asks for nothing more.
+    #[inline]
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// How many requests the target has.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> usize {
+        self.outstanding.len() - self.free.len()
+    }
+
+    /// Whether nothing is outstanding and nothing will be.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.in_flight() == 0 && (self.stopped || self.generator.is_exhausted())
+    }
+
+    /// The next request that is due now.
+    #[inline]
+    pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
+        if self.stopped {
+            return None;
+        }
+        let slot = *self.free.last()?;
+        let request = self.generator.next_request()?;
+        self.free.pop();
+        self.outstanding[slot as usize] =
+            Outstanding { submitted_ns: now_ns, length: request.length, op: request.op.index() as u8 };
+        Some(Io { slot, op: request.op, file: request.file, offset: request.offset, length: request.length })
+    }
+
+    /// Takes a request back.
+    #[inline]
+    pub(crate) fn complete(&mut self, completion: Completion, now_ns: u64) -> Finished {
+        let outstanding = self.outstanding[completion.slot as usize];
+        self.free.push(completion.slot);
+        let outcome = match completion.result {
+            moved if moved == outstanding.length as i32 => Outcome::Success { bytes: outstanding.length },
+            moved if moved >= 0 => Outcome::Failure { errno: 0, bytes: moved as u32 },
+            errno => Outcome::Failure { errno: -errno, bytes: 0 },
+        };
+        if self.stop_on_failure && matches!(outcome, Outcome::Failure { .. }) {
+            self.stopped = true;
+        }
+        let latency_ns = now_ns.saturating_sub(outstanding.submitted_ns);
+        Finished { op: usize::from(outstanding.op), latency_ns, outcome }
+    }
+
+    /// Whether a failure ended the worker before its amount was done.
+    pub(crate) fn failed(&self) -> bool {
+        self.stop_on_failure && self.stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Op;
+    use model::plan::Extent;
+    use model::spec::Access;
+    use model::units::{Bytes, Nanos, Percent};
+
+    fn worker(stop: Stop) -> WorkerState {
+        let work = Work { block_size: Bytes(4096), read: Percent::ZERO, access: Access::Sequential, depth: 4, stop };
+        let extents = vec![Extent { file: 0, offset: 0, length: 10 * 4096 }];
+        WorkerState::new(&work, &Worker { seed: 1, extents }, 4)
+    }
+
+    #[test]
+    fn it_keeps_its_depth_outstanding_and_never_more() {
+        let mut worker = worker(Stop::After(Nanos::seconds(1)));
+        let first: Vec<Io> = std::iter::from_fn(|| worker.next_io(100)).collect();
+        assert_eq!((first.len(), worker.in_flight()), (4, 4));
+        let finished = worker.complete(Completion { slot: first[2].slot, result: 4096 }, 350);
+        let expected = Finished { op: Op::Write.index(), latency_ns: 250, outcome: Outcome::Success { bytes: 4096 } };
+        assert_eq!(finished, expected);
+        assert_eq!(worker.next_io(400).map(|io| io.slot), Some(first[2].slot), "the slot is used again");
+        worker.stop();
+        assert!(!worker.is_done(), "what is outstanding has to come back");
+    }
+
+    #[test]
+    fn an_amount_ends_by_itself() {
+        let mut worker = worker(Stop::Amount);
+        let mut count = 0;
+        while !worker.is_done() {
+            while let Some(io) = worker.next_io(0) {
+                worker.complete(Completion { slot: io.slot, result: io.length as i32 }, 1);
+                count += 1;
+            }
+        }
+        assert_eq!((count, worker.failed()), (10, false));
+    }
+
+    #[test]
+    fn failures_are_data_except_that_they_end_an_amount() {
+        let mut timed = worker(Stop::After(Nanos::seconds(1)));
+        let io = timed.next_io(0).expect("due");
+        let failure = timed.complete(Completion { slot: io.slot, result: -28 }, 1).outcome;
+        assert_eq!(failure, Outcome::Failure { errno: 28, bytes: 0 });
+        assert!(timed.next_io(1).is_some());
+        let mut amount = worker(Stop::Amount);
+        let io = amount.next_io(0).expect("due");
+        let short = amount.complete(Completion { slot: io.slot, result: 512 }, 1).outcome;
+        assert_eq!(short, Outcome::Failure { errno: 0, bytes: 512 });
+        assert!(amount.failed() && amount.is_done() && amount.next_io(1).is_none());
+    }
+}

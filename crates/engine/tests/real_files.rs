@@ -1,0 +1,197 @@
+//! Stages on real files: sums, quantiles, faults, stops.
+
+use engine::{Control, OpenTargets, open, run_stage};
+use model::histogram::bucket_of;
+use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::spec::{Access, Backend};
+use model::units::{Bytes, Nanos, Percent};
+use model::{Histogram, IntervalSample, Op, Phase, StageKind};
+use std::path::Path;
+
+const BLOCK: u64 = 4096;
+const FILE: u64 = 256 * BLOCK;
+
+fn stage(kind: StageKind, read: u32, stop: Stop, workers: u32, depth: u32) -> HostStage {
+    let share = FILE / u64::from(workers) / BLOCK * BLOCK;
+    let extent = |worker: u32| Extent { file: 0, offset: u64::from(worker) * share, length: share };
+    let access = if stop == Stop::Amount { Access::Sequential } else { Access::Random };
+    HostStage {
+        stage: 0,
+        kind,
+        work: Work { block_size: Bytes(BLOCK), read: Percent::of(read), access, depth, stop },
+        workers: (0..workers).map(|w| Worker { seed: u64::from(w) + 1, extents: vec![extent(w)] }).collect(),
+    }
+}
+
+fn timed(read: u32, workers: u32, depth: u32, millis: u64) -> HostStage {
+    stage(StageKind::Measure, read, Stop::After(Nanos::millis(millis)), workers, depth)
+}
+
+fn prepare() -> HostStage {
+    stage(StageKind::Prepare, 0, Stop::Amount, 2, 4)
+}
+
+fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> HostPlan {
+    let root = root.to_str().expect("UTF-8").to_owned();
+    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
+    HostPlan {
+        run_id: "test".into(),
+        host: 0,
+        hostname: "h".into(),
+        interval: Nanos::millis(20),
+        backend,
+        direct,
+        raw_latencies: true,
+        targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        stages,
+    }
+}
+
+fn run(targets: &OpenTargets, stage: usize) -> (engine::StageOutcome, Vec<IntervalSample>) {
+    let mut samples = Vec::new();
+    let stage = targets.plan().stages[stage].clone();
+    let outcome =
+        run_stage(targets, &stage, &Control::new(), &mut |sample| samples.push(sample)).expect("no failure of ours");
+    (outcome, samples)
+}
+
+/// A fresh directory that `open` makes itself, on the disk under the build.
+fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let root = base.path().join("target");
+    (base, root)
+}
+
+fn check_sums(samples: &[IntervalSample]) {
+    for (number, sample) in samples.iter().enumerate() {
+        assert_eq!(sample.interval as usize, number, "no interval is left out");
+        for op in &sample.ops {
+            let of_workers = |f: fn(&model::sample::WorkerOp) -> u64| -> u64 {
+                sample.workers.iter().flat_map(|w| &w.ops).filter(|w| w.op == op.op).map(f).sum()
+            };
+            assert_eq!(of_workers(|w| w.ios), op.ios);
+            assert_eq!(of_workers(|w| w.bytes), op.bytes);
+            assert_eq!(of_workers(|w| w.errors), op.error_count());
+            assert_eq!(op.latency.decode().expect("own bytes").count(), op.ios);
+        }
+    }
+}
+
+#[test]
+fn every_backend_keeps_its_books_to_the_bit() {
+    for backend in [Backend::IoUring, Backend::Sync, Backend::Null] {
+        let (_base, root) = scratch();
+        let depth = if backend == Backend::Sync { 1 } else { 8 };
+        let plan = plan(&root, backend, true, vec![prepare(), timed(70, 3, depth, 130)]);
+        let targets = open(plan).expect("opens");
+        let (outcome, prepared) = run(&targets, 0);
+        assert!(!outcome.failed && !outcome.interrupted);
+        check_sums(&prepared);
+        let bytes: u64 = prepared.iter().flat_map(|s| &s.ops).map(|op| op.bytes).sum();
+        assert_eq!(bytes, FILE, "{backend}: every byte is written once");
+        let fsyncs = prepared.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Fsync).map(|op| op.ios).sum::<u64>();
+        assert_eq!(fsyncs, u64::from(backend != Backend::Null));
+        let (_, measured) = run(&targets, 1);
+        check_sums(&measured);
+        let load: u64 = measured.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
+        assert_eq!(load, Nanos::millis(130).0, "{backend}: the load's intervals cover the stage exactly");
+        assert!(measured.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()));
+    }
+}
+
+#[test]
+fn quantiles_of_merged_histograms_are_those_of_the_raw_latencies() {
+    let (_base, root) = scratch();
+    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 4, 4, 200)])).expect("opens");
+    run(&targets, 0);
+    let (_, samples) = run(&targets, 1);
+    let mut merged = Histogram::new();
+    let mut raw = Vec::new();
+    for op in samples.iter().flat_map(|sample| &sample.ops) {
+        op.latency.merge_into(&mut merged).expect("own bytes");
+        raw.extend_from_slice(&op.raw_latencies);
+    }
+    raw.sort_unstable();
+    assert_eq!(merged.count(), raw.len() as u64);
+    assert_eq!(merged.sum_ns(), raw.iter().map(|v| u128::from(*v)).sum::<u128>());
+    assert_eq!((merged.min_ns(), merged.max_ns()), (raw.first().copied(), raw.last().copied()));
+    for q in [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 1.0] {
+        let rank = ((q * raw.len() as f64).ceil() as usize).clamp(1, raw.len());
+        let told = merged.quantile_ns(q).expect("not empty");
+        assert_eq!(bucket_of(told), bucket_of(raw[rank - 1]), "q = {q}");
+    }
+}
+
+#[test]
+fn a_stop_ends_the_stage_and_keeps_the_part() {
+    let (_base, root) = scratch();
+    let targets =
+        open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 2, 4, 3_600_000)])).expect("opens");
+    run(&targets, 0);
+    let control = Control::new();
+    let mut samples: Vec<IntervalSample> = Vec::new();
+    let stage = targets.plan().stages[1].clone();
+    let outcome = run_stage(&targets, &stage, &control, &mut |sample| {
+        samples.push(sample);
+        if samples.len() == 3 {
+            control.stop();
+        }
+    })
+    .expect("no failure of ours");
+    assert!(outcome.interrupted);
+    check_sums(&samples);
+    assert!(samples.len() >= 3);
+    let again = run_stage(&targets, &stage, &control, &mut |_| {}).expect("no failure of ours");
+    assert!(again.interrupted, "no other stage begins");
+}
+
+#[test]
+fn a_target_that_fails_is_data_and_ends_a_preparation() {
+    let (_base, root) = scratch();
+    let stages = vec![prepare(), timed(0, 2, 4, 60)];
+    let ours = open(plan(&root, Backend::IoUring, false, stages.clone())).expect("opens");
+    drop(ours);
+    // The same file, opened for reading only: every write fails with EBADF.
+    let mut read_only = plan(&root, Backend::IoUring, false, stages);
+    read_only.targets[0].kind = PlannedTarget::ReadOnly;
+    let targets = open(read_only).expect("opens");
+    let (outcome, samples) = run(&targets, 0);
+    assert!(outcome.failed, "a layout with a hole is no layout");
+    check_sums(&samples);
+    let errors: Vec<(i32, u64)> = samples.iter().flat_map(|s| &s.ops).flat_map(|op| op.errors.clone()).collect();
+    assert!(!errors.is_empty() && errors.iter().all(|(errno, _)| *errno == libc::EBADF), "{errors:?}");
+    let (outcome, samples) = run(&targets, 1);
+    assert!(!outcome.failed, "in a measurement errors are counted");
+    check_sums(&samples);
+    assert!(samples.iter().flat_map(|s| &s.ops).map(model::sample::OpSample::error_count).sum::<u64>() > 0);
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_refused_and_ours_is_removed_whole() {
+    let (_base, root) = scratch();
+    std::fs::create_dir(&root).expect("makes");
+    std::fs::write(root.join("thesis.txt"), "ten years").expect("writes");
+    let refused = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect_err("not ours");
+    assert!(refused.to_string().contains("did not make"), "{refused}");
+    std::fs::remove_file(root.join("thesis.txt")).expect("removes");
+
+    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("an empty one is claimed");
+    let second = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect_err("in use");
+    assert!(second.to_string().contains("another run is using it (process "), "{second}");
+    std::fs::write(root.join("data-1.bin"), "not a name of ours").expect("writes");
+    targets.remove().expect("removes");
+    let left: Vec<_> = std::fs::read_dir(&root).expect("still there").map(|e| e.expect("entry").file_name()).collect();
+    assert_eq!(left, ["data-1.bin"]);
+}
+
+#[test]
+fn cleaning_removes_exactly_what_a_killed_run_left() {
+    let (_base, root) = scratch();
+    drop(open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("opens"));
+    let path = root.to_str().expect("UTF-8");
+    assert_eq!(engine::clean(path).expect("ours"), FILE);
+    assert!(!root.exists(), "we made the directory, so it goes too");
+    std::fs::create_dir(&root).expect("makes");
+    let refused = engine::clean(path).expect_err("no marker");
+    assert!(refused.to_string().contains("nothing in it is ours"), "{refused}");
+}

@@ -1,0 +1,121 @@
+//! One host's side of a run: does what the coordinator says, and stops when it is gone.
+
+use crate::wire::{FromAgent, Inlet, Link, Outlet, ToAgent};
+use engine::{Control, OpenTargets};
+use model::plan::HostStage;
+use model::{IntervalSample, Note, NoteKind, StageEnd};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+/// Serves one coordinator until its end of the link closes.
+pub(crate) fn serve(link: Link, version: &str) {
+    let (out, inlet) = link.split();
+    let control = Control::new();
+    let (forward, orders) = channel();
+    let listener = {
+        let control = control.clone();
+        // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order.
+        thread::spawn(move || listen(&inlet, &control, |order| forward.send(order).is_ok()))
+    };
+    Agent { out, control, version: version.to_owned(), targets: None }.obey(&orders);
+    // The listener ends with the link; nothing is left to do if it panicked.
+    let _ = listener.join();
+}
+
+fn listen(inlet: &Inlet, control: &Control, forward: impl Fn(ToAgent) -> bool) {
+    while let Ok(order) = inlet.receive::<ToAgent>() {
+        match order {
+            ToAgent::Stop => control.stop(),
+            order => {
+                if !forward(order) {
+                    return;
+                }
+            }
+        }
+    }
+    control.stop();
+}
+
+struct Agent {
+    out: Outlet,
+    control: Control,
+    version: String,
+    targets: Option<OpenTargets>,
+}
+
+impl Agent {
+    fn obey(mut self, orders: &Receiver<ToAgent>) {
+        for order in orders {
+            let answer = match order {
+                ToAgent::Inspect { targets } => FromAgent::Facts(Box::new(probe::host(&targets, &self.version))),
+                ToAgent::Assign(plan) => match engine::open(*plan) {
+                    Ok(targets) => {
+                        let notes = targets.notes().to_vec();
+                        self.targets = Some(targets);
+                        FromAgent::Ready { notes }
+                    }
+                    Err(error) => FromAgent::Refused(error.to_string()),
+                },
+                ToAgent::Start { stage } => self.run(stage),
+                ToAgent::Release { remove } => self.release(remove),
+                ToAgent::Stop => continue,
+            };
+            if self.out.send(&answer).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn run(&self, number: u32) -> FromAgent {
+        let Some((targets, stage)) = self
+            .targets
+            .as_ref()
+            .and_then(|targets| targets.plan().stages.get(number as usize).map(|stage| (targets, stage)))
+        else {
+            let end = StageEnd::Failed(format!("stage {number} is not in this host's plan"));
+            return FromAgent::StageEnded { stage: number, end, notes: Vec::new() };
+        };
+        let mut errors = BTreeMap::new();
+        let mut sink = |sample: IntervalSample| {
+            for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
+                *errors.entry(*errno).or_insert(0u64) += count;
+            }
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
+        };
+        let (end, degraded) = match engine::run_stage(targets, stage, &self.control, &mut sink) {
+            Ok(outcome) if outcome.failed => (StageEnd::Failed(failure(stage, &errors)), outcome.degraded),
+            Ok(outcome) if outcome.interrupted => (StageEnd::Interrupted, outcome.degraded),
+            Ok(outcome) => (StageEnd::Complete, outcome.degraded),
+            Err(error) => (StageEnd::Failed(error.to_string()), Vec::new()),
+        };
+        let note =
+            |detail| Note { stage: Some(number), host: targets.plan().host, kind: NoteKind::EngineDegraded, detail };
+        FromAgent::StageEnded { stage: number, end, notes: degraded.into_iter().map(note).collect() }
+    }
+
+    fn release(&mut self, remove: bool) -> FromAgent {
+        let left = match self.targets.take() {
+            Some(targets) if remove => targets.remove().err().map(|error| error.to_string()),
+            _ => None,
+        };
+        FromAgent::Released { left }
+    }
+}
+
+/// Why a stage that has to be whole is not.
+fn failure(stage: &HostStage, errors: &BTreeMap<i32, u64>) -> String {
+    let kinds: Vec<String> = errors
+        .iter()
+        .map(|(errno, count)| match errno {
+            0 => format!("{count} × a part only was written"),
+            errno => format!("{count} × {}", std::io::Error::from_raw_os_error(*errno)),
+        })
+        .collect();
+    format!(
+        "{}: requests to the target failed ({}); mend the target or give a smaller layout.size",
+        stage.kind,
+        kinds.join(", ")
+    )
+}
