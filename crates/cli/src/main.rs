@@ -1,1 +1,32 @@
-fn main() {}
+//! The `plimsoll` command: arguments in, exit code out.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod commands;
+mod failure;
+mod quick;
+mod signals;
+mod suite;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(run) => commands::run(&run),
+        Command::Plan(plan) => commands::plan(&plan),
+        Command::Suites(suites) => commands::suites(&suites),
+        Command::Report(report) => commands::report(&report),
+        Command::Show(show) => commands::show(&show),
+        Command::Clean(clean) => commands::clean(&clean),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Man { directory } => commands::man(directory.as_deref()),
+    };
+    result.unwrap_or_else(|failure: Failure| {
+        eprintln!("{failure}");
+        failure.exit_code()
+    })
+}

@@ -1,11 +1,14 @@
 //! The memory that requests read into and write from.
 
 use model::rng::{Rng, split_mix};
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 /// Direct I/O wants memory aligned to the device's blocks; a page suits every device.
 const PAGE: usize = 4096;
+/// Pieces of memory this large and aligned can be huge pages: fewer segments for each large request, so that
+/// the kernel need not split it.
+const HUGE_PAGE: usize = 2 << 20;
 /// Deduplicating storage compares blocks of this size or larger.
 const SECTOR: usize = 512;
 
@@ -25,13 +28,20 @@ impl Buffers {
     pub(crate) fn new(count: usize, size: usize, seed: u64) -> Buffers {
         let stride = size.next_multiple_of(SECTOR);
         let bytes = (stride * count).max(PAGE);
-        let Ok(layout) = Layout::from_size_align(bytes, PAGE) else {
+        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
+        let Ok(layout) = Layout::from_size_align(bytes, align) else {
             // The planner bounds buffers to half of the memory.
             unreachable!("{count} buffers of {size} bytes overflow the address space");
         };
         // SAFETY: the layout is not empty.
-        let memory = unsafe { alloc_zeroed(layout) };
+        let memory = unsafe { alloc(layout) };
         let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        if align == HUGE_PAGE {
+            // SAFETY: only advice on memory that is ours; without huge pages everything works the same.
+            unsafe { libc::madvise(memory.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        }
+        // SAFETY: the memory is ours and this large.
+        unsafe { memory.as_ptr().write_bytes(0, bytes) };
         let mut buffers = Buffers { memory, layout, stride, stamp: seed };
         buffers.fill(seed);
         buffers

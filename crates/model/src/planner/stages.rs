@@ -11,7 +11,6 @@ use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
 
 /// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the workloads are.
-const PREPARE_BLOCK: Bytes = Bytes::mib(1);
 const PREPARE_DEPTH: u32 = 8;
 const PREPARE_WORKERS: u32 = 16;
 
@@ -27,7 +26,7 @@ pub(super) fn stages(
     let mut stages = Vec::new();
     if request.spec.stages.prepare.value && !request.existing && !is_null(request) {
         let work = Work {
-            block_size: PREPARE_BLOCK,
+            block_size: request.spec.stages.prepare_block.value,
             read: Percent::ZERO,
             access: Access::Sequential,
             depth: depth(PREPARE_DEPTH),

@@ -113,6 +113,8 @@ spec_table! {
     pub struct StagesSpec {
         /// Write every byte of the layout before anything is measured. Without it, reads may hit blocks that were never written.
         prepare: bool = true,
+        /// The size of each write in `prepare`: from 4 KiB to 64 MiB.
+        prepare_block: Bytes = Bytes::mib(1),
         /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the report says so.
         precondition: Nanos = Nanos(0),
         /// How long each workload is measured.

@@ -106,6 +106,7 @@ impl Spec {
         let axes = read_axes(root, problems);
         let points = read_points(root, &axes, problems);
         check_stages(&stages, problems);
+        check_prepare(&stages, problems);
         check_points(&points, problems);
         Spec { suite, layout, stages, engine, points }
     }
@@ -245,6 +246,14 @@ fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     if measure.value.0 < 100_000_000 {
         let message = format!("{} is too short to measure anything", measure.value);
         problems.push(Problem::new(place(measure), message, "write at least 100ms"));
+    }
+}
+
+fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let block = &stages.prepare_block;
+    if !(4096..=64 << 20).contains(&block.value.0) || !block.value.0.is_multiple_of(4096) {
+        let message = format!("a prepare_block of {} is out of range", block.value);
+        problems.push(Problem::new(place(block), message, "write a multiple of 4KiB, at most 64MiB"));
     }
 }
 

@@ -1,0 +1,36 @@
+//! What each command does.
+
+mod clean;
+mod pages;
+mod plan;
+mod run;
+mod saved;
+mod suites;
+
+pub use clean::clean;
+pub use pages::{completions, man};
+pub use plan::plan;
+pub use run::run;
+pub use saved::{report, show};
+pub use suites::suites;
+
+use crate::failure::Failure;
+use std::io::Write;
+
+/// Prints to standard output; a reader that has gone away (`| head`) is no error.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("error: standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a value as JSON.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Run(format!("error: the result cannot be written as JSON: {error}")))?;
+    print(&format!("{text}\n"))
+}

@@ -1,0 +1,65 @@
+//! `plimsoll plan`, and what `run` needs of it.
+
+use super::{print, print_json};
+use crate::args::{PlanArgs, WorkArgs};
+use crate::failure::Failure;
+use crate::suite;
+use fleet::Fleet;
+use model::Plan;
+use model::planner::{self, Request};
+use model::testbed::HostFacts;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::process::ExitCode;
+
+/// Shows what a run would do.
+pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
+    let fleet = Fleet::local(env!("CARGO_PKG_VERSION"));
+    let (plan, hosts) = decide(&args.work, &fleet)?;
+    if args.json {
+        print_json(&plan)?;
+    } else {
+        print(&report::plan::render(&plan, &hosts))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the hosts and decides everything; touches nothing.
+pub fn decide(work: &WorkArgs, fleet: &Fleet) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    let asked = suite::asked(work)?;
+    let hosts = fleet.inspect(&asked.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let plan = planner::plan(&Request {
+        run_id: &run_id(&asked.spec.suite.name.value),
+        spec: &asked.spec,
+        scale: work.scale,
+        existing: work.existing,
+        destroy_data: &work.destroy_data,
+        hosts: &hosts,
+    })
+    .map_err(|refusals| Failure::refused(&refusals))?;
+    Ok((plan, hosts))
+}
+
+/// A name that no other run has: the suite, the time, and a few random digits.
+fn run_id(suite: &str) -> String {
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    // The standard library seeds this from the system's random numbers; a run's name needs no better ones.
+    let chance = RandomState::new().build_hasher().finish() & 0xff_ffff;
+    format!("{}-{now}-{chance:06x}", file_name(suite))
+}
+
+/// The suite's name as a part of a file's name.
+pub fn file_name(suite: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    suite.chars().map(plain).take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_suites_cannot_leave_the_directory() {
+        assert_eq!(file_name("../../etc/passwd"), "------etc-passwd");
+        assert_ne!(run_id("a"), run_id("a"));
+    }
+}

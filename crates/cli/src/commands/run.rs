@@ -1,0 +1,118 @@
+//! `plimsoll run`: plan, record, show, report.
+
+use super::{plan, print, print_json};
+use crate::args::RunArgs;
+use crate::failure::{Failure, REQUESTS_FAILED};
+use crate::signals;
+use fleet::{Ending, Fleet};
+use model::testbed::HostFacts;
+use model::{Event, Plan, Record, RunEnd};
+use report::live::{Live, Mode};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Loads the targets and reports.
+pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    let fleet = Fleet::local(env!("CARGO_PKG_VERSION"));
+    signals::watch(fleet.interrupter());
+    let (plan, hosts) = plan::decide(&args.work, &fleet)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)));
+    if !args.quiet {
+        eprintln!("{}", report::plan::render(&plan, &hosts));
+    }
+    let (ending, began) = record(args, fleet, &plan, &hosts, &out)?;
+    for left in &ending.left {
+        eprintln!("warning: {left}");
+    }
+    if !began {
+        return Err(nothing_began(&out, &ending.end));
+    }
+    let record = store::read(&out).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    show(args, &record, &out)?;
+    exit(&record, ending.end)
+}
+
+/// Runs the plan into the run file. The flag says whether any stage began.
+fn record(
+    args: &RunArgs,
+    fleet: Fleet,
+    plan: &Plan,
+    hosts: &[HostFacts],
+    out: &Path,
+) -> Result<(Ending, bool), Failure> {
+    let unrecordable = |error: store::StoreError| Failure::Run(format!("error: {error}"));
+    let version = env!("CARGO_PKG_VERSION");
+    let mut writer = store::Writer::create(out, plan, hosts, version, unix_ns()).map_err(unrecordable)?;
+    let mut live = Live::new(mode(args), plan);
+    let mut began = false;
+    let ending = fleet.run(plan, args.keep_data, &mut |event| {
+        began |= matches!(event, Event::StageStarted { .. });
+        live.event(event);
+        writer.append(event).map_err(|error| error.to_string())
+    });
+    writer.finish().map_err(unrecordable)?;
+    Ok((ending, began))
+}
+
+fn mode(args: &RunArgs) -> Mode {
+    match (args.quiet, std::io::stderr().is_terminal()) {
+        (true, _) => Mode::Quiet,
+        (false, true) => Mode::Terminal,
+        (false, false) => Mode::Lines,
+    }
+}
+
+/// A run that was refused at the last moment leaves no run file behind: there is nothing in it.
+fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
+    // If it cannot be removed, it is a small file that says the same.
+    let _ = std::fs::remove_file(out);
+    match end {
+        RunEnd::Failed(why) => Failure::Target(format!("error: {why}")),
+        _ => Failure::Interrupted("stopped before anything was loaded".to_owned()),
+    }
+}
+
+/// Table or JSON, and the HTML page beside the run file.
+fn show(args: &RunArgs, record: &Record, out: &Path) -> Result<(), Failure> {
+    let page = out.with_extension("html");
+    let written = std::fs::write(&page, report::html::render(&[record]));
+    let table = report::table::results(record);
+    if args.json {
+        eprintln!("{table}");
+        print_json(&report::json::results(record))?;
+    } else {
+        print(&format!("{table}\n"))?;
+    }
+    match written {
+        Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),
+        Err(error) => eprintln!(
+            "warning: the report {} cannot be written: {error}; the run is kept in {}: try `plimsoll report {} --out ELSEWHERE.html`",
+            page.display(),
+            out.display(),
+            out.display()
+        ),
+    }
+    Ok(())
+}
+
+fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
+    match end {
+        RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
+        RunEnd::Interrupted => {
+            Err(Failure::Interrupted("interrupted: the figures above are a part of the run".to_owned()))
+        }
+        RunEnd::Complete => {
+            let samples = record.stages.iter().flat_map(|stage| &stage.samples);
+            let failed = samples.flat_map(|sample| &sample.ops).any(|op| op.error_count() > 0);
+            Ok(if failed { ExitCode::from(REQUESTS_FAILED) } else { ExitCode::SUCCESS })
+        }
+    }
+}
+
+/// The wall clock, for people.
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,45 @@
+//! `plimsoll suites`
+
+use super::print;
+use crate::args::SuitesArgs;
+use crate::failure::{Failure, suite_failure};
+use crate::suite::BUILT_IN;
+use model::Spec;
+use model::spec::{nearest, reference};
+use std::process::ExitCode;
+
+/// Lists the suites, or prints one, or the reference of all fields.
+pub fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
+    if args.reference {
+        print(&reference())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &args.name {
+        Some(name) => print(text_of(name)?)?,
+        None => print(&list()?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text_of(wanted: &str) -> Result<&'static str, Failure> {
+    let found = BUILT_IN.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text);
+    found.ok_or_else(|| {
+        let remedy = match nearest(wanted, BUILT_IN.iter().map(|(name, _)| *name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`plimsoll suites` lists them".to_owned(),
+        };
+        Failure::Usage(format!("error: no suite is called `{wanted}`; {remedy}"))
+    })
+}
+
+fn list() -> Result<String, Failure> {
+    let mut lines = String::new();
+    for (name, text) in BUILT_IN {
+        let spec = Spec::parse(name, text, &[]).map_err(|errors| suite_failure(&errors))?;
+        lines.push_str(&format!("{name:14} {}\n", spec.suite.description.value));
+    }
+    lines.push_str(
+        "\n`plimsoll suites NAME > my.toml` prints one to start your own from; `plimsoll run my.toml` runs it.\n",
+    );
+    Ok(lines)
+}

@@ -1,0 +1,85 @@
+//! What a user can mend: one line or a few, the remedy, and an exit code of the documented table.
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use model::planner::{Refusal, RefusalKind};
+use model::spec::SpecErrors;
+use std::fmt;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The arguments or the suite are wrong.
+    Usage(String),
+    /// A target was refused.
+    Target(String),
+    /// The run could not go on.
+    Run(String),
+    /// A run file could not be read.
+    RunFile(String),
+    /// Somebody stopped it.
+    Interrupted(String),
+}
+
+/// Requests failed, but the run is complete.
+pub const REQUESTS_FAILED: u8 = 1;
+
+impl Failure {
+    /// The exit code of the documented table.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Failure::Usage(_) => 2,
+            Failure::Target(_) => 3,
+            Failure::Run(_) => 4,
+            Failure::RunFile(_) => 5,
+            Failure::Interrupted(_) => 130,
+        })
+    }
+
+    /// Every reason why a plan was refused; the gravest decides the code.
+    pub fn refused(refusals: &[Refusal]) -> Failure {
+        let lines: Vec<String> = refusals.iter().map(|refusal| format!("error: {refusal}")).collect();
+        let text = lines.join("\n");
+        match refusals.iter().all(|refusal| refusal.kind == RefusalKind::Usage) {
+            true => Failure::Usage(text),
+            false => Failure::Target(text),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(text)
+            | Failure::Target(text)
+            | Failure::Run(text)
+            | Failure::RunFile(text)
+            | Failure::Interrupted(text) => f.write_str(text),
+        }
+    }
+}
+
+/// All mistakes of a suite, each with its line, the offending text and the remedy.
+pub fn suite_failure(errors: &SpecErrors) -> Failure {
+    let fancy = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    Failure::Usage(render(errors, fancy))
+}
+
+fn render(errors: &SpecErrors, fancy: bool) -> String {
+    let theme = if fancy { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+    let mut text = String::new();
+    for problem in &errors.problems {
+        let place = errors.sources.place(&problem.span);
+        let length = place.span.len().max(usize::from(!place.text.is_empty()));
+        let label = LabeledSpan::new_with_span(None, (place.span.start, length));
+        let report = miette::miette!(labels = vec![label], help = problem.remedy.clone(), "{}", problem.message)
+            .with_source_code(NamedSource::new(place.name, place.text.to_owned()));
+        // Rendering into a String cannot fail.
+        let _ = handler.render_report(&mut text, report.as_ref());
+    }
+    let count = errors.problems.len();
+    let mistakes = if count == 1 { "1 mistake".to_owned() } else { format!("{count} mistakes") };
+    format!("{text}error: {mistakes} in the suite; nothing was touched")
+}

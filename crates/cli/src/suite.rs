@@ -1,0 +1,133 @@
+//! Finds the suite that was asked for, and puts targets and options together.
+
+use crate::args::{DEFAULT_TARGET, WorkArgs};
+use crate::failure::{Failure, suite_failure};
+use crate::quick;
+use model::Spec;
+use model::spec::{Override, nearest};
+use std::path::Path;
+
+/// The built-in suites: name and text.
+pub const BUILT_IN: [(&str, &str); 2] = [
+    ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("smoke", include_str!("../../../suites/smoke.toml")),
+];
+
+/// A suite is a page of text.
+const LARGEST_SUITE: u64 = 1 << 20;
+
+/// What was asked for: a checked suite and the targets it goes to.
+pub struct Asked {
+    /// The suite, with every override put in.
+    pub spec: Spec,
+    /// The targets as the user named them, those to be destroyed included.
+    pub targets: Vec<String>,
+}
+
+/// Reads the arguments.
+pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
+    let (name, text, mut targets) = match work.quick.rw {
+        Some(pattern) => ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone()),
+        None => {
+            let (name, text) = find(&work.what)?;
+            (name, text, Vec::new())
+        }
+    };
+    targets.extend(work.targets.iter().cloned());
+    targets.extend(work.destroy_data.iter().filter(|device| !work.targets.contains(device)).cloned());
+    if targets.is_empty() {
+        targets.push(DEFAULT_TARGET.to_owned());
+    }
+    check_targets(&targets)?;
+    let mut sets = Vec::new();
+    if work.buffered {
+        // Comes first, so that an explicit --set has the last word.
+        sets.extend("engine.direct=false".parse::<Override>());
+    }
+    sets.extend(work.sets.iter().cloned());
+    let spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
+    Ok(Asked { spec, targets })
+}
+
+fn check_targets(targets: &[String]) -> Result<(), Failure> {
+    for (index, target) in targets.iter().enumerate() {
+        let is_same = |other: &String| {
+            other == target
+                || std::fs::canonicalize(other).is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
+        };
+        if targets[..index].iter().any(is_same) {
+            return Err(Failure::Usage(format!("error: target {target} is named twice; name each target once")));
+        }
+    }
+    Ok(())
+}
+
+/// The suite's name and text.
+fn find(what: &[String]) -> Result<(String, String), Failure> {
+    let wanted = match what {
+        [] => "four-corners",
+        [one] => one.as_str(),
+        [_, extra, ..] => {
+            let text =
+                format!("error: `{extra}` is one name too many; give one suite, and name paths with --target PATH");
+            return Err(Failure::Usage(text));
+        }
+    };
+    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == wanted) {
+        return Ok(((*name).to_owned(), (*text).to_owned()));
+    }
+    let path = Path::new(wanted);
+    let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
+    if looks_like_a_file || path.is_file() {
+        return read(path).map(|text| (wanted.to_owned(), text));
+    }
+    Err(Failure::Usage(unknown(wanted)))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("error: suite {}: {what}", path.display()));
+    if path.is_dir() {
+        return Err(wrong("is a directory; name a suite file, or load the directory with --target".to_owned()));
+    }
+    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; check the path")))?;
+    if !metadata.is_file() || metadata.len() > LARGEST_SUITE {
+        return Err(wrong("is no text file of at most 1 MiB; name a suite file".to_owned()));
+    }
+    let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
+    String::from_utf8(bytes).map_err(|_| wrong("is not UTF-8 text; name a suite file".to_owned()))
+}
+
+fn unknown(wanted: &str) -> String {
+    let names = BUILT_IN.iter().map(|(name, _)| *name);
+    let remedy = match nearest(wanted, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = names.collect();
+            format!(
+                "the built-in ones are {}; a suite file ends in .toml; a path to load goes behind --target",
+                names.join(", ")
+            )
+        }
+    };
+    format!("error: no suite is called `{wanted}`; {remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_is_good_and_named_like_its_file() {
+        for (name, text) in BUILT_IN {
+            let spec = Spec::parse(name, text, &[]).expect("a good suite");
+            assert_eq!(spec.suite.name.value, name);
+            assert!(!spec.suite.description.value.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_near_name_is_suggested() {
+        assert!(unknown("four-corner").contains("did you mean `four-corners`?"));
+        assert!(unknown("xyzzy").contains("the built-in ones are"));
+    }
+}
