@@ -1,0 +1,63 @@
+//! Everything that was sent to the targets: what the kernel's own counters have to agree with.
+
+use model::{Op, Record, StageKind};
+
+/// Requests of one operation in all stages of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// The kind of stage.
+    pub stage: StageKind,
+    /// The operation.
+    pub op: Op,
+    /// Requests that were sent and came back, failed ones included.
+    pub ios: u64,
+    /// Bytes that the target accepted or delivered.
+    pub bytes: u64,
+    /// Requests that failed.
+    pub errors: u64,
+}
+
+/// The totals by kind of stage and operation, in the order of a run. Counts what came back after a stage's time was over, too.
+pub fn issued(record: &Record) -> Vec<Issued> {
+    let mut totals: Vec<Issued> = Vec::new();
+    for stage in &record.stages {
+        let Some(planned) = record.plan.stages.get(stage.stage as usize) else { continue };
+        for sample in stage.samples.iter().flat_map(|sample| &sample.ops) {
+            let errors = sample.error_count();
+            let ios = sample.ios + errors;
+            match totals.iter_mut().find(|total| (total.stage, total.op) == (planned.kind, sample.op)) {
+                Some(total) => {
+                    total.ios += ios;
+                    total.bytes += sample.bytes;
+                    total.errors += errors;
+                }
+                None => totals.push(Issued { stage: planned.kind, op: sample.op, ios, bytes: sample.bytes, errors }),
+            }
+        }
+    }
+    totals.sort_by_key(|total| (total.stage as u8, total.op));
+    totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Recorded;
+
+    #[test]
+    fn drains_and_failures_count_as_sent() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        recorded.prepare();
+        let measure = recorded.stage(StageKind::Measure);
+        recorded.interval(measure, 0, &[(Op::Read, &[100; 10])]);
+        recorded.fail(measure, 0, Op::Read, 5, 3);
+        recorded.drain(measure, 0, &[(Op::Read, &[100; 4])]);
+        let totals = issued(&recorded.record());
+        let read = totals.iter().find(|total| total.op == Op::Read).expect("reads");
+        assert_eq!((read.stage, read.ios, read.errors), (StageKind::Measure, 17, 3));
+        assert_eq!(read.bytes, 14 * 4096);
+        let fsync = totals.iter().find(|total| total.op == Op::Fsync).expect("prepare ends with fsync");
+        assert_eq!(fsync.stage, StageKind::Prepare);
+        assert_eq!(totals[0].stage, StageKind::Prepare, "in the order of a run");
+    }
+}

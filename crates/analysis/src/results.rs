@@ -1,0 +1,268 @@
+//! What each point carried: one row for each operation that it measured.
+
+use crate::validity::{self, Warning};
+use model::plan::Work;
+use model::record::StageRecord;
+use model::sample::OpSample;
+use model::{Histogram, IntervalSample, Op, Percent, Phase, Record, RunEnd, StageEnd};
+use std::collections::BTreeMap;
+
+/// One operation of one measured point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultRow {
+    /// The point's number in the plan.
+    pub point: u32,
+    /// The number of its `measure` stage.
+    pub stage: u32,
+    /// The scenario's label.
+    pub scenario: String,
+    /// The workload's name.
+    pub workload: String,
+    /// Axis and value of each sweep axis.
+    pub sweep: Vec<(String, String)>,
+    /// What its workers did.
+    pub work: Work,
+    /// Workers of all hosts.
+    pub workers: u32,
+    /// The operation.
+    pub op: Op,
+    /// Requests that succeeded while the load was on.
+    pub ios: u64,
+    /// Bytes that moved while the load was on.
+    pub bytes: u64,
+    /// How long the load was on, in seconds: the longest of all hosts.
+    pub seconds: f64,
+    /// Their service times, merged exactly over hosts, workers and intervals.
+    pub latency: Histogram,
+    /// Requests that failed, by errno.
+    pub errors: BTreeMap<i32, u64>,
+    /// CPU time that the workers of the point took.
+    pub cpu: Cpu,
+    /// Whether the stage ran to its planned end.
+    pub complete: bool,
+    /// Every reason to doubt this row.
+    pub warnings: Vec<Warning>,
+}
+
+/// CPU time of the load generators themselves while the load was on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cpu {
+    /// In user mode, in ns, all workers together.
+    pub user_ns: u64,
+    /// In the kernel, in ns, all workers together.
+    pub system_ns: u64,
+    /// The share of one core (0 to 1) that the busiest worker took.
+    pub busiest: f64,
+}
+
+impl ResultRow {
+    /// Requests per second: those that succeeded while the load was on ÷ the time that it was on. 0 if that is no time.
+    pub fn iops(&self) -> f64 {
+        per_second(self.ios, self.seconds)
+    }
+
+    /// Bytes per second, as [`iops`](Self::iops).
+    pub fn bytes_per_s(&self) -> f64 {
+        per_second(self.bytes, self.seconds)
+    }
+
+    /// All requests that failed.
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Cores that the workers of the point kept busy, on average.
+    pub fn cpu_cores(&self) -> f64 {
+        if self.seconds > 0.0 { (self.cpu.user_ns + self.cpu.system_ns) as f64 / 1e9 / self.seconds } else { 0.0 }
+    }
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+/// How a run ended, as far as its file tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Every stage is complete.
+    Complete,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It could not go on; the reason in words.
+    Failed(String),
+    /// The file has no end: the run was killed, or is still going on.
+    Unfinished,
+}
+
+/// How a run ended.
+pub fn run_state(record: &Record) -> RunState {
+    match &record.end {
+        Some((_, RunEnd::Complete)) => RunState::Complete,
+        Some((_, RunEnd::Interrupted)) => RunState::Interrupted,
+        Some((_, RunEnd::Failed(why))) => RunState::Failed(why.clone()),
+        None => RunState::Unfinished,
+    }
+}
+
+/// One row for each operation of each point whose `measure` stage began, in the order of the plan.
+pub fn results(record: &Record) -> Vec<ResultRow> {
+    let points = 0..record.plan.points.len() as u32;
+    points
+        .filter_map(|point| record.plan.measure_stage(point))
+        .filter_map(|stage| record.stage(stage))
+        .flat_map(|stage| rows(record, stage))
+        .collect()
+}
+
+fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
+    let Some(planned) = record.plan.stages.get(stage.stage as usize) else { return Vec::new() };
+    let Some((number, point)) = planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?))) else {
+        return Vec::new();
+    };
+    let seconds = load_seconds(stage);
+    let cpu = cpu(stage);
+    let mut rows = Vec::new();
+    for op in operations(&planned.work, stage) {
+        let mut row = ResultRow {
+            point: number,
+            stage: stage.stage,
+            scenario: point.scenario.clone(),
+            workload: point.workload.clone(),
+            sweep: point.sweep.clone(),
+            work: planned.work.clone(),
+            workers: record.plan.workers(stage.stage) as u32,
+            op,
+            ios: 0,
+            bytes: 0,
+            seconds,
+            latency: Histogram::new(),
+            errors: BTreeMap::new(),
+            cpu,
+            complete: stage.end == Some(StageEnd::Complete),
+            warnings: Vec::new(),
+        };
+        load(stage)
+            .flat_map(|sample| &sample.ops)
+            .filter(|sample| sample.op == op)
+            .for_each(|sample| add(&mut row, sample));
+        row.warnings = validity::warnings(record, stage, &row);
+        rows.push(row);
+    }
+    rows
+}
+
+fn add(row: &mut ResultRow, sample: &OpSample) {
+    row.ios += sample.ios;
+    row.bytes += sample.bytes;
+    // The run file was checked when it was read: a histogram that is none cannot come this far.
+    let _ = sample.latency.merge_into(&mut row.latency);
+    for (errno, count) in &sample.errors {
+        *row.errors.entry(*errno).or_insert(0) += count;
+    }
+}
+
+/// The intervals that count.
+pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample> {
+    stage.samples.iter().filter(|sample| sample.phase == Phase::Load)
+}
+
+/// The operations that the plan asks for, done or not, and then any other that was recorded.
+fn operations(work: &Work, stage: &StageRecord) -> Vec<Op> {
+    let planned = |op: &Op| match op {
+        Op::Read => work.read > Percent::ZERO,
+        Op::Write => work.read < Percent::ALL,
+        Op::Fsync => false,
+    };
+    let seen = |op: &Op| load(stage).flat_map(|sample| &sample.ops).any(|sample| sample.op == *op);
+    Op::ALL.into_iter().filter(|op| planned(op) || seen(op)).collect()
+}
+
+/// The time that the load was on: hosts run side by side, so theirs do not add up.
+fn load_seconds(stage: &StageRecord) -> f64 {
+    let mut hosts: BTreeMap<u32, u64> = BTreeMap::new();
+    for sample in load(stage) {
+        *hosts.entry(sample.host).or_insert(0) += sample.length_ns;
+    }
+    hosts.values().max().map_or(0.0, |ns| *ns as f64 / 1e9)
+}
+
+fn cpu(stage: &StageRecord) -> Cpu {
+    let mut total = Cpu::default();
+    // By host and worker: CPU time, and the time in which it was taken.
+    let mut workers: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    for sample in load(stage) {
+        for worker in &sample.workers {
+            total.user_ns += worker.cpu_user_ns;
+            total.system_ns += worker.cpu_system_ns;
+            let entry = workers.entry((sample.host, worker.worker)).or_default();
+            entry.0 += worker.cpu_user_ns + worker.cpu_system_ns;
+            entry.1 += sample.length_ns;
+        }
+    }
+    let share = |(busy, time): &(u64, u64)| if *time > 0 { *busy as f64 / *time as f64 } else { 0.0 };
+    total.busiest = workers.values().map(share).fold(0.0, f64::max);
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Recorded;
+    use model::StageKind;
+    use proptest::prelude::*;
+
+    const MIXED: &str = "[[workload]]\nname = \"mix\"\nread = \"70%\"\n";
+
+    #[test]
+    fn a_mix_gives_a_row_for_each_direction_and_the_drain_counts_in_neither() {
+        let mut recorded = Recorded::new(MIXED);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100, 200, 300]), (Op::Write, &[1000])]);
+        recorded.interval(stage, 1, &[(Op::Read, &[400])]);
+        recorded.drain(stage, 2, &[(Op::Read, &[9_000_000])]);
+        let rows = results(&recorded.record());
+        let read = &rows[0];
+        assert_eq!((read.op, read.ios, read.bytes), (Op::Read, 4, 4 * 4096));
+        assert_eq!((read.seconds, read.iops()), (2.0, 2.0));
+        assert_eq!(read.latency.max_ns(), Some(400));
+        assert_eq!((rows[1].op, rows[1].ios), (Op::Write, 1));
+    }
+
+    #[test]
+    fn what_was_planned_and_never_came_is_a_row_with_nothing_in_it() {
+        let mut recorded = Recorded::new(MIXED);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100])]);
+        let rows = results(&recorded.record());
+        assert_eq!((rows[1].op, rows[1].ios, rows[1].iops()), (Op::Write, 0, 0.0));
+        assert!(rows[1].warnings.contains(&Warning::NothingCompleted));
+    }
+
+    #[test]
+    fn hosts_run_side_by_side() {
+        let mut recorded = Recorded::with_hosts(MIXED, 2);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.host_interval(stage, 0, 0, &[(Op::Read, &[100; 30])]);
+        recorded.host_interval(stage, 1, 0, &[(Op::Read, &[100; 50])]);
+        let rows = results(&recorded.record());
+        assert_eq!((rows[0].ios, rows[0].seconds, rows[0].iops()), (80, 1.0, 80.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_sum_over_intervals_and_hosts_is_the_total(
+            parts in prop::collection::vec((0u32..3, prop::collection::vec(1u64..1_000_000, 0..50)), 1..20),
+        ) {
+            let mut recorded = Recorded::with_hosts(MIXED, 3);
+            let stage = recorded.stage(StageKind::Measure);
+            let mut together = Histogram::new();
+            for (interval, (host, values)) in parts.iter().enumerate() {
+                recorded.host_interval(stage, *host, interval as u32, &[(Op::Read, values.as_slice())]);
+                values.iter().for_each(|value| together.record(*value));
+            }
+            let rows = results(&recorded.record());
+            prop_assert_eq!(rows[0].ios, together.count());
+            prop_assert_eq!(&rows[0].latency, &together);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A recorded run made by hand: a real plan of a real suite, with samples as a test wants them.
+
+use model::event::{Event, StageEnd};
+use model::planner::{Request, plan};
+use model::sample::{OpSample, WorkerOp, WorkerSample};
+use model::testbed::{DeviceFacts, DirectIo, HostFacts, TargetFacts, TargetKind};
+use model::{Bytes, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec, StageKind};
+
+/// 2026-01-02 03:04:05 UTC.
+const STARTED_UNIX_NS: u64 = 1_767_323_045_000_000_000;
+
+/// A run that is recorded by hand. Intervals are one second long, and each host has one worker's worth of samples.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    record: Record,
+    busy: f64,
+}
+
+/// A host such as a test wants it: 8 CPUs, 64 GiB, one directory on a file system of 1 TiB.
+pub fn host(number: usize) -> HostFacts {
+    HostFacts {
+        hostname: format!("node{number}"),
+        kernel: "Linux 6.12.0".to_owned(),
+        cpu_model: "Example CPU @ 3.00 GHz".to_owned(),
+        logical_cpus: 8,
+        memory: Bytes::gib(64),
+        memory_available: Bytes::gib(60),
+        hypervisor: None,
+        agent_version: "0.0.0-test".to_owned(),
+        targets: vec![TargetFacts {
+            path: "/mnt/data".to_owned(),
+            kind: TargetKind::Missing,
+            writable: true,
+            file_system: Some("xfs".to_owned()),
+            free: Bytes::gib(800),
+            total: Bytes::gib(1024),
+            direct: DirectIo::Aligned(512),
+            device: Some(DeviceFacts {
+                name: "nvme0n1".to_owned(),
+                model: "EXAMPLE SSD 1T".to_owned(),
+                rotational: Some(false),
+                size: Bytes::gib(1024),
+                logical_block: 512,
+                scheduler: "none".to_owned(),
+            }),
+        }],
+    }
+}
+
+impl Recorded {
+    /// A run of `suite` (TOML without a name, or with one) on one host.
+    pub fn new(suite: &str) -> Recorded {
+        Recorded::with_hosts(suite, 1)
+    }
+
+    /// A run of `suite` on so many hosts.
+    ///
+    /// # Panics
+    /// When the suite is not a good one: the test is wrong then.
+    pub fn with_hosts(suite: &str, hosts: usize) -> Recorded {
+        let named =
+            if suite.trim_start().starts_with("name") { suite.to_owned() } else { format!("name = \"test\"\n{suite}") };
+        let spec = Spec::parse("test", &named, &[]).expect("a good suite");
+        let hosts: Vec<HostFacts> = (0..hosts).map(host).collect();
+        let request = Request {
+            run_id: "test-run",
+            spec: &spec,
+            scale: Scale::FULL,
+            existing: false,
+            destroy_data: &[],
+            hosts: &hosts,
+        };
+        let plan = plan(&request).expect("a plan");
+        Recorded { record: Record::new(plan, hosts, "0.0.0-test".to_owned(), STARTED_UNIX_NS), busy: 0.25 }
+    }
+
+    /// The run as it was recorded so far.
+    pub fn record(&self) -> Record {
+        self.record.clone()
+    }
+
+    /// The run, for a test that changes more than this builder knows.
+    pub fn record_mut(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    /// The number of the first stage of this kind.
+    ///
+    /// # Panics
+    /// When the suite has none.
+    pub fn stage(&self, kind: StageKind) -> u32 {
+        let found = self.record.plan.stages.iter().position(|stage| stage.kind == kind);
+        found.expect("a stage of this kind") as u32
+    }
+
+    /// The whole of `prepare`: each host's bytes in one interval, then an fsync.
+    pub fn prepare(&mut self) {
+        let stage = self.stage(StageKind::Prepare);
+        let bytes = self.record.plan.prepare_bytes().0 / self.record.plan.hosts.len().max(1) as u64;
+        let block = self.record.plan.stages[stage as usize].work.block_size.0;
+        let values = vec![2_000_000; (bytes / block) as usize];
+        for host in 0..self.record.plan.hosts.len() as u32 {
+            self.host_interval(stage, host, 0, &[(Op::Write, &values)]);
+            self.add(stage, host, 1, Phase::Drain, &[(Op::Fsync, &[5_000_000])]);
+        }
+        self.record.apply(Event::StageEnded { stage, end: StageEnd::Complete });
+    }
+
+    /// One second of load on host 0, with the service times (ns) of every request.
+    pub fn interval(&mut self, stage: u32, interval: u32, ops: &[(Op, &[u64])]) {
+        self.host_interval(stage, 0, interval, ops);
+    }
+
+    /// One second of load on a host.
+    pub fn host_interval(&mut self, stage: u32, host: u32, interval: u32, ops: &[(Op, &[u64])]) {
+        self.add(stage, host, interval, Phase::Load, ops);
+    }
+
+    /// What came back after the time was over.
+    pub fn drain(&mut self, stage: u32, interval: u32, ops: &[(Op, &[u64])]) {
+        self.add(stage, 0, interval, Phase::Drain, ops);
+    }
+
+    /// So many requests of an interval failed.
+    pub fn fail(&mut self, stage: u32, interval: u32, op: Op, errno: i32, count: u64) {
+        let stages = self.record.stages.iter_mut().filter(|record| record.stage == stage);
+        let samples = stages.flat_map(|record| &mut record.samples).filter(|sample| sample.interval == interval);
+        if let Some(sample) = samples.flat_map(|sample| &mut sample.ops).find(|sample| sample.op == op) {
+            sample.errors.push((errno, count));
+        }
+    }
+
+    /// The share of one core that each worker takes, in every interval so far and from now on.
+    pub fn busy(&mut self, share: f64) {
+        self.busy = share;
+        let samples = self.record.stages.iter_mut().flat_map(|stage| &mut stage.samples);
+        for worker in samples.flat_map(|sample| &mut sample.workers) {
+            worker.cpu_user_ns = (share * 3e8) as u64;
+            worker.cpu_system_ns = (share * 7e8) as u64;
+        }
+    }
+
+    /// Free bytes of every target's file system before the run.
+    pub fn free(&mut self, free: Bytes) {
+        self.record.testbed.iter_mut().flat_map(|host| &mut host.targets).for_each(|target| target.free = free);
+    }
+
+    /// Something that came up.
+    pub fn note(&mut self, note: Note) {
+        self.record.apply(Event::Note(note));
+    }
+
+    /// Every stage that began, and the run, end as planned.
+    pub fn end(&mut self) {
+        let begun: Vec<u32> = self.record.stages.iter().map(|stage| stage.stage).collect();
+        for stage in begun {
+            self.record.apply(Event::StageEnded { stage, end: StageEnd::Complete });
+        }
+        self.record.apply(Event::RunEnded { unix_ns: STARTED_UNIX_NS + 90_000_000_000, end: RunEnd::Complete });
+    }
+
+    fn add(&mut self, stage: u32, host: u32, interval: u32, phase: Phase, ops: &[(Op, &[u64])]) {
+        if self.record.stage(stage).is_none() {
+            self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
+        }
+        let block = self.record.plan.stages[stage as usize].work.block_size.0;
+        let sample = |(op, values): &(Op, &[u64])| {
+            let mut latency = Histogram::new();
+            values.iter().for_each(|value| latency.record(*value));
+            let ios = values.len() as u64;
+            let bytes = if *op == Op::Fsync { 0 } else { ios * block };
+            OpSample { op: *op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
+        };
+        let ops: Vec<OpSample> = ops.iter().filter(|(_, values)| !values.is_empty()).map(sample).collect();
+        let worker_op = |op: &OpSample| WorkerOp { op: op.op, ios: op.ios, bytes: op.bytes, errors: 0 };
+        let worker = WorkerSample {
+            worker: 0,
+            cpu_user_ns: (self.busy * 3e8) as u64,
+            cpu_system_ns: (self.busy * 7e8) as u64,
+            ops: ops.iter().map(worker_op).collect(),
+        };
+        self.record.apply(Event::Sample(IntervalSample {
+            stage,
+            host,
+            interval,
+            start_ns: u64::from(interval) * 1_000_000_000,
+            length_ns: 1_000_000_000,
+            phase,
+            ops,
+            workers: vec![worker],
+        }));
+    }
+}
