@@ -1,0 +1,141 @@
+//! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a change of meaning is a new
+//! `format`.
+
+use crate::words;
+use analysis::{Issued, QUANTILES, ResultRow, RunState};
+use model::Record;
+use serde_json::{Map, Value, json};
+
+/// The version of the object's layout.
+pub const FORMAT: u32 = 1;
+
+/// A run's results as one object.
+pub fn results(record: &Record) -> Value {
+    let rows = analysis::results(record);
+    let state = analysis::run_state(record);
+    json!({
+        "format": FORMAT,
+        "plimsoll": record.version,
+        "run_id": record.plan.run_id,
+        "suite": record.plan.suite,
+        "started": words::utc(record.started_unix_ns),
+        "state": state_word(&state),
+        "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()), _ => Value::Null },
+        "scale": record.plan.scale.to_string(),
+        "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
+        "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
+        "results": rows.iter().map(result).collect::<Vec<_>>(),
+    })
+}
+
+fn state_word(state: &RunState) -> &'static str {
+    match state {
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed(_) => "failed",
+        RunState::Unfinished => "unfinished",
+    }
+}
+
+fn issued(total: &Issued) -> Value {
+    json!({
+        "stage": total.stage.word(),
+        "op": total.op.name(),
+        "ios": total.ios,
+        "bytes": total.bytes,
+        "errors": total.errors,
+    })
+}
+
+fn result(row: &ResultRow) -> Value {
+    let sweep: Map<String, Value> = row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": words::warning(doubt)});
+    json!({
+        "scenario": row.scenario,
+        "workload": row.workload,
+        "op": row.op.name(),
+        "sweep": sweep,
+        "ios": row.ios,
+        "bytes": row.bytes,
+        "seconds": row.seconds,
+        "iops": row.iops(),
+        "bytes_per_s": row.bytes_per_s(),
+        "latency_ns": latency(row),
+        "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
+        "errors": row.error_count(),
+        "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}
+
+fn latency(row: &ResultRow) -> Value {
+    let mut values = Map::new();
+    values.insert("mean".to_owned(), row.latency.mean_ns().into());
+    for quantile in QUANTILES {
+        values.insert(quantile.key.to_owned(), row.latency.quantile_ns(quantile.share).into());
+    }
+    values.insert("max".to_owned(), row.latency.max_ns().into());
+    Value::Object(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn mixed() -> Value {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.end();
+        results(&recorded.record())
+    }
+
+    #[test]
+    fn the_object_is_what_the_documents_say() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&mixed()).expect("JSON"));
+    }
+
+    /// A small checker for the part of JSON Schema that our schema uses: type, required, properties, items, enum.
+    fn check(value: &Value, schema: &Value, place: &str) {
+        let types: Vec<&str> = match &schema["type"] {
+            Value::String(one) => vec![one],
+            Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+            _ => panic!("{place}: the schema names no type"),
+        };
+        let fits = types.iter().any(|name| match *name {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "integer" => value.is_u64() || value.is_i64(),
+            "number" => value.is_number(),
+            "null" => value.is_null(),
+            other => panic!("{place}: unknown type {other}"),
+        });
+        assert!(fits, "{place}: {value} is not {types:?}");
+        if let Some(words) = schema["enum"].as_array() {
+            assert!(words.contains(value), "{place}: {value} is none of {words:?}");
+        }
+        if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
+            for (key, part) in object {
+                let known = properties.get(key).unwrap_or_else(|| panic!("{place}.{key} is not in the schema"));
+                check(part, known, &format!("{place}.{key}"));
+            }
+            for key in schema["required"].as_array().into_iter().flatten() {
+                assert!(object.contains_key(key.as_str().expect("a name")), "{place} lacks {key}");
+            }
+        }
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            check(item, &schema["items"], &format!("{place}[{index}]"));
+        }
+    }
+
+    #[test]
+    fn the_object_fits_its_schema() {
+        let schema: Value = serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
+        let value = mixed();
+        check(&value, &schema, "$");
+        assert_eq!(value["results"].as_array().map(Vec::len), Some(2), "the second point never began");
+        assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
+    }
+}

@@ -1,0 +1,204 @@
+//! Where a run stands: pure, fed with its events.
+
+use crate::words;
+use model::plan::Stop;
+use model::{Event, Histogram, IntervalSample, Nanos, Phase, Plan, StageEnd, StageKind};
+use std::collections::BTreeMap;
+
+/// Where a run stands.
+#[derive(Debug)]
+pub struct Progress {
+    stages: Vec<StageLine>,
+    current: Option<Current>,
+    ended: Option<StageEnd>,
+}
+
+/// What there is to know of a stage beforehand.
+#[derive(Debug)]
+struct StageLine {
+    name: String,
+    goal: Goal,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Goal {
+    Time(u64),
+    Bytes(u64),
+}
+
+/// The stage that is on.
+#[derive(Debug)]
+struct Current {
+    stage: usize,
+    elapsed_ns: u64,
+    total: Figures,
+    /// By interval: the last one that every host reported is the one to show.
+    last: (u32, Figures),
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    ios: u64,
+    errors: u64,
+    bytes: u64,
+    length_ns: BTreeMap<u32, u64>,
+    latency: Histogram,
+}
+
+impl Figures {
+    fn add(&mut self, sample: &IntervalSample) {
+        if sample.phase == Phase::Load {
+            *self.length_ns.entry(sample.host).or_insert(0) += sample.length_ns;
+        }
+        for op in &sample.ops {
+            self.errors += op.error_count();
+            if sample.phase == Phase::Load {
+                self.ios += op.ios;
+                self.bytes += op.bytes;
+                // An agent's own samples; one that is no histogram is refused where it is recorded.
+                let _ = op.latency.merge_into(&mut self.latency);
+            }
+        }
+    }
+
+    /// `182,000 IOPS  711 MiB/s  p99 1.2 ms`
+    fn words(&self) -> String {
+        let seconds = self.length_ns.values().max().map_or(0.0, |ns| *ns as f64 / 1e9);
+        if seconds <= 0.0 {
+            return "nothing yet".to_owned();
+        }
+        let mut text = format!(
+            "{:>9} IOPS  {:>12}  p99 {}",
+            words::iops(self.ios as f64 / seconds),
+            words::bandwidth(self.bytes as f64 / seconds),
+            words::latency(self.latency.quantile_ns(0.99))
+        );
+        if self.errors > 0 {
+            text.push_str(&format!("  {}", words::counted(self.errors, "error")));
+        }
+        text
+    }
+}
+
+impl Progress {
+    /// A run of `plan` that has not begun.
+    pub fn new(plan: &Plan) -> Progress {
+        let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
+        let line = |stage: &model::plan::Stage| StageLine {
+            name: format!("{:widest$}", name(plan, stage)),
+            goal: match stage.work.stop {
+                Stop::After(time) => Goal::Time(time.0),
+                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+            },
+        };
+        Progress { stages: plan.stages.iter().map(line).collect(), current: None, ended: None }
+    }
+
+    /// Takes in what happened.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::StageStarted { stage, .. } => {
+                self.ended = None;
+                let last = (0, Figures::default());
+                let current = Current { stage: *stage as usize, elapsed_ns: 0, total: Figures::default(), last };
+                self.current = Some(current).filter(|current| current.stage < self.stages.len());
+            }
+            Event::Sample(sample) => {
+                if let Some(current) = self.current.as_mut().filter(|current| current.stage == sample.stage as usize) {
+                    current.add(sample);
+                }
+            }
+            Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
+            Event::Note(_) | Event::RunEnded { .. } => {}
+        }
+    }
+
+    /// The share of the stage that is done, 0 to 1.
+    pub fn share(&self) -> f64 {
+        let Some((line, current)) = self.line() else { return 0.0 };
+        let (done, goal) = match line.goal {
+            Goal::Time(ns) => (current.elapsed_ns, ns),
+            Goal::Bytes(bytes) => (current.total.bytes, bytes),
+        };
+        if goal == 0 { 1.0 } else { (done as f64 / goal as f64).min(1.0) }
+    }
+
+    /// Whether the stage did all that it was to do.
+    pub fn is_done(&self) -> bool {
+        self.share() >= 1.0
+    }
+
+    /// Time since the stage's start, in ns, as its samples tell.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.elapsed_ns)
+    }
+
+    /// `[ 3/15] 4k-random-read · measure`
+    pub fn head(&self) -> String {
+        let Some((line, current)) = self.line() else { return String::new() };
+        let digits = self.stages.len().to_string().len();
+        format!("[{:>digits$}/{}] {}", current.stage + 1, self.stages.len(), line.name)
+    }
+
+    /// The figures of the last interval.
+    pub fn now(&self) -> String {
+        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words())
+    }
+
+    /// How long the stage still takes, in words; empty until there is something to go by.
+    pub fn eta(&self) -> String {
+        let share = self.share();
+        if share <= 0.0 {
+            return String::new();
+        }
+        let left = self.elapsed_ns() as f64 * (1.0 - share) / share;
+        format!("ETA {}", Nanos((left / 1e9).ceil() as u64 * 1_000_000_000))
+    }
+
+    /// The whole stage in a line.
+    pub fn summary(&self) -> String {
+        let Some((_, current)) = self.line() else { return String::new() };
+        let how = match &self.ended {
+            Some(StageEnd::Interrupted) => "  (interrupted)",
+            Some(StageEnd::Failed(_)) => "  (failed)",
+            _ => "",
+        };
+        let time = Nanos(current.elapsed_ns);
+        format!("{}  {:>6}  {}{how}", self.head(), time.to_string(), current.total.words())
+    }
+
+    fn line(&self) -> Option<(&StageLine, &Current)> {
+        let current = self.current.as_ref()?;
+        Some((self.stages.get(current.stage)?, current))
+    }
+}
+
+impl Current {
+    fn add(&mut self, sample: &IntervalSample) {
+        self.total.add(sample);
+        if sample.phase == Phase::Load {
+            self.elapsed_ns = self.elapsed_ns.max(sample.start_ns + sample.length_ns);
+            if sample.interval > self.last.0 {
+                self.last = (sample.interval, Figures::default());
+            }
+            if sample.interval == self.last.0 {
+                self.last.1.add(sample);
+            }
+        }
+    }
+}
+
+/// `prepare`, `4k-random-read`, or `4k-random-read · precondition`.
+fn name(plan: &Plan, stage: &model::plan::Stage) -> String {
+    let Some(point) = stage.point.and_then(|number| plan.points.get(number as usize)) else {
+        return stage.kind.to_string();
+    };
+    let mut name = point.workload.clone();
+    if !point.sweep.is_empty() {
+        name.push_str(&format!(" {}", words::sweep(&point.sweep)));
+    }
+    if stage.kind != StageKind::Measure {
+        name.push_str(&format!(" · {}", stage.kind));
+    }
+    name
+}

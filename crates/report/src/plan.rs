@@ -1,0 +1,214 @@
+//! What a run would do, in words: the last look before anything is touched.
+
+use crate::words;
+use comfy_table::{CellAlignment, Table, presets};
+use model::plan::{PlannedTarget, Stop, Target};
+use model::spec::Backend;
+use model::testbed::{DirectIo, HostFacts, TargetFacts};
+use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
+use std::fmt::Write;
+
+/// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
+const ASSUMED_BYTES_PER_S: u64 = 200_000_000;
+
+/// The plan for people.
+pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "suite    {}", suite(plan));
+    for (host, facts) in plan.hosts.iter().zip(hosts) {
+        let _ = writeln!(text, "host     {}", host_line(facts));
+        for target in &host.targets {
+            let facts = facts.targets.iter().find(|facts| facts.path == target.path);
+            let _ = writeln!(text, "target   {}", target_line(plan, target, facts));
+        }
+    }
+    let _ = writeln!(text, "writes   {}", writes(plan));
+    let _ = writeln!(text, "time     {}", time(plan));
+    for note in &plan.notes {
+        let _ = writeln!(text, "note     {}: {}", words::note(note.kind), note.detail);
+    }
+    let _ = write!(text, "\n{}", points(plan));
+    text
+}
+
+/// Seconds that the run is expected to take, in words.
+pub fn time(plan: &Plan) -> String {
+    let prepare = Nanos(plan.prepare_bytes().0.saturating_mul(1_000_000_000) / ASSUMED_BYTES_PER_S);
+    let fixed = plan.fixed_time();
+    if prepare == Nanos(0) {
+        return fixed.to_string();
+    }
+    format!(
+        "about {}: {} to prepare (at an assumed 200 MB/s), then {fixed}",
+        whole(Nanos(prepare.0 + fixed.0)),
+        whole(prepare)
+    )
+}
+
+/// An estimate needs no fractions of a second.
+fn whole(time: Nanos) -> Nanos {
+    if time < Nanos::seconds(10) { time } else { Nanos(time.0 / 1_000_000_000 * 1_000_000_000) }
+}
+
+fn suite(plan: &Plan) -> String {
+    let mut text = plan.suite.clone();
+    if !plan.description.is_empty() {
+        let _ = write!(text, ": {}", plan.description);
+    }
+    let _ = write!(text, " (seed {})", plan.seed);
+    if !plan.scale.is_full() {
+        let _ = write!(text, " Sizes and times are shrunk to {}.", plan.scale);
+    }
+    text
+}
+
+/// One host in a line.
+pub fn host_line(facts: &HostFacts) -> String {
+    let mut text = format!("{}: {}", facts.hostname, words::counted(u64::from(facts.logical_cpus), "CPU"));
+    if !facts.cpu_model.is_empty() {
+        let _ = write!(text, " ({})", facts.cpu_model);
+    }
+    let _ = write!(text, ", {} of memory, {}", facts.memory, facts.kernel);
+    if let Some(hypervisor) = &facts.hypervisor {
+        let _ = write!(text, ", under {hypervisor}");
+    }
+    text
+}
+
+fn target_line(plan: &Plan, target: &Target, facts: Option<&TargetFacts>) -> String {
+    let place = match &target.kind {
+        PlannedTarget::Directory { root } => root,
+        PlannedTarget::ReadOnly | PlannedTarget::Device => &target.path,
+    };
+    let mut text = format!("{place}: {}", layout(plan, target));
+    if let Some(facts) = facts {
+        let _ = write!(text, "; {}", medium(facts));
+    }
+    text
+}
+
+fn layout(plan: &Plan, target: &Target) -> String {
+    let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
+    let each = target.files.first().map_or(Bytes(0), |file| file.size);
+    match (&target.kind, plan.backend) {
+        (_, Backend::Null) => "nothing is sent (null backend)".to_owned(),
+        (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
+        (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
+        (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
+        (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
+    }
+}
+
+/// What a target lies on: file system, device, free space, direct I/O.
+pub fn medium(facts: &TargetFacts) -> String {
+    let mut parts = Vec::new();
+    match (&facts.file_system, &facts.device) {
+        (Some(kind), Some(device)) => parts.push(format!("{kind} on {}", device_name(device))),
+        (Some(kind), None) => parts.push(kind.clone()),
+        (None, Some(device)) => parts.push(device_name(device)),
+        (None, None) => {}
+    }
+    if facts.file_system.is_some() {
+        parts.push(format!("{} free", facts.free));
+    }
+    match facts.direct {
+        DirectIo::Aligned(unit) => parts.push(format!("direct I/O in multiples of {unit} B")),
+        DirectIo::Refused => parts.push("direct I/O refused".to_owned()),
+        DirectIo::Unknown => {}
+    }
+    parts.join(", ")
+}
+
+fn device_name(device: &model::testbed::DeviceFacts) -> String {
+    if device.model.is_empty() { device.name.clone() } else { format!("{} ({})", device.name, device.model) }
+}
+
+fn writes(plan: &Plan) -> String {
+    let prepare = plan.prepare_bytes();
+    let while_writing: u64 = plan
+        .stages
+        .iter()
+        .filter(|stage| stage.work.writes())
+        .filter_map(|stage| match stage.work.stop {
+            Stop::After(time) => Some(time.0),
+            Stop::Amount => None,
+        })
+        .sum();
+    if plan.backend == Backend::Null {
+        return "nothing: the null backend sends nothing anywhere".to_owned();
+    }
+    match (prepare, while_writing) {
+        (Bytes(0), 0) => "nothing".to_owned(),
+        (prepare, 0) => format!("{prepare} to prepare"),
+        (Bytes(0), time) => format!("what the target takes in {} of workloads that write", Nanos(time)),
+        (prepare, time) => {
+            format!("{prepare} to prepare, then what the target takes in {} of workloads that write", Nanos(time))
+        }
+    }
+}
+
+fn points(plan: &Plan) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["workload", "block", "pattern", "depth", "workers", "precondition", "measure"]);
+    for (number, point) in plan.points.iter().enumerate() {
+        let number = number as u32;
+        let Some(measure) = plan.measure_stage(number) else { continue };
+        let Some(stage) = plan.stages.get(measure as usize) else { continue };
+        let name = match words::sweep(&point.sweep).as_str() {
+            "" => point.workload.clone(),
+            axes => format!("{} ({axes})", point.workload),
+        };
+        table.add_row([
+            name,
+            stage.work.block_size.to_string(),
+            format!("{} {}", words::access(stage.work.access), words::mix(stage.work.read)),
+            stage.work.depth.to_string(),
+            workers(&plan.hosts, measure),
+            duration(plan, number, StageKind::Precondition),
+            duration(plan, number, StageKind::Measure),
+        ]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        let is_text = matches!(index, 0 | 2);
+        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn workers(hosts: &[HostPlan], stage: u32) -> String {
+    let each: Vec<usize> = hosts.iter().map(|host| host.stages.get(stage as usize).map_or(0, |s| s.workers.len())).collect();
+    match each.as_slice() {
+        [one] => one.to_string(),
+        [first, rest @ ..] if rest.iter().all(|n| n == first) => format!("{} × {first}", each.len()),
+        _ => each.iter().sum::<usize>().to_string(),
+    }
+}
+
+fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
+    let found = plan.stages.iter().find(|stage| stage.point == Some(point) && stage.kind == kind);
+    match found.map(|stage| stage.work.stop) {
+        Some(Stop::After(time)) => time.to_string(),
+        _ => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+
+    #[test]
+    fn a_plan_says_what_it_touches_and_how_long_it_takes() {
+        let recorded = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record();
+        insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
+    }
+
+    #[test]
+    fn a_swept_plan_of_one_host_names_every_point() {
+        let recorded = Recorded::new("[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\nworkers = [1, 2]\n").record();
+        insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
+    }
+}

@@ -1,0 +1,146 @@
+//! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
+
+use crate::words;
+use analysis::{ResultRow, RunState, Warning};
+use comfy_table::{CellAlignment, Table, presets};
+use model::Record;
+
+/// The table, and under it the doubts in words.
+pub fn results(record: &Record) -> String {
+    let rows = analysis::results(record);
+    if rows.is_empty() {
+        return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
+    }
+    let mut marks = Marks::default();
+    let swept = rows.iter().any(|row| !row.sweep.is_empty());
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    let mut head = vec!["workload"];
+    if swept {
+        head.push("sweep");
+    }
+    head.extend(["op", "IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "max", "errors", "CPU"]);
+    table.set_header(head);
+    for row in &rows {
+        table.add_row(cells(row, swept, &mut marks));
+    }
+    let figures = if swept { 3 } else { 2 };
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index < figures { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    text.push_str("\nLatencies are service times. CPU: the load generator's own, 100 % is one core.\n");
+    for (index, sentence) in marks.sentences.iter().enumerate() {
+        text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
+    }
+    let state = analysis::run_state(record);
+    if state != RunState::Complete {
+        text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
+    }
+    text
+}
+
+fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
+    let quantile = |share| words::latency(row.latency.quantile_ns(share));
+    let mut cells = vec![row.workload.clone()];
+    if swept {
+        cells.push(words::sweep(&row.sweep));
+    }
+    cells.extend([
+        row.op.name().to_owned(),
+        format!("{}{}", words::iops(row.iops()), marks.of(row, Touches::Rate)),
+        words::mib_per_s(row.bytes_per_s()),
+        words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
+        quantile(0.5),
+        format!("{}{}", quantile(0.99), marks.of(row, Touches::P99)),
+        format!("{}{}", quantile(0.999), marks.of(row, Touches::P999)),
+        words::latency(row.latency.max_ns()),
+        words::count(row.error_count()),
+        words::share(row.cpu_cores()),
+    ]);
+    cells
+}
+
+/// The figure that a doubt stands beside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touches {
+    Rate,
+    P99,
+    P999,
+    /// One that this table does not show.
+    Other,
+}
+
+fn touches(warning: &Warning) -> Touches {
+    match warning {
+        Warning::FewSamples { .. } | Warning::ThinTail { quantile: "p99", .. } => Touches::P99,
+        Warning::ThinTail { quantile: "p99.9", .. } => Touches::P999,
+        Warning::ThinTail { .. } => Touches::Other,
+        _ => Touches::Rate,
+    }
+}
+
+/// Numbers each different sentence once.
+#[derive(Default)]
+struct Marks {
+    sentences: Vec<String>,
+}
+
+impl Marks {
+    fn of(&mut self, row: &ResultRow, figure: Touches) -> String {
+        let mut numbers: Vec<usize> = Vec::new();
+        for warning in row.warnings.iter().filter(|warning| touches(warning) == figure) {
+            let sentence = words::warning(warning);
+            let number = self.sentences.iter().position(|known| *known == sentence).unwrap_or_else(|| {
+                self.sentences.push(sentence);
+                self.sentences.len() - 1
+            });
+            numbers.push(number + 1);
+        }
+        numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+    }
+}
+
+fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    #[test]
+    fn figures_and_doubts_stand_side_by_side() {
+        let mut recorded = Recorded::new(
+            "[stages]\nprecondition = \"2s\"\n[[workload]]\nname = \"4k-random-read\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+        );
+        let first = recorded.stage(StageKind::Measure);
+        for interval in 0..2 {
+            let fast: Vec<u64> = (0..50_000).map(|n| 80_000 + n * 10).collect();
+            recorded.interval(first, interval, &[(Op::Read, &fast)]);
+            recorded.interval(first + 2, interval, &[(Op::Read, &[1_200_000; 350]), (Op::Write, &[2_300_000; 150])]);
+        }
+        recorded.fail(first + 2, 0, Op::Write, 5, 12);
+        recorded.busy(0.93);
+        recorded.end();
+        insta::assert_snapshot!(results(&recorded.record()));
+    }
+
+    #[test]
+    fn a_sweep_has_a_column_and_a_cut_run_says_so() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        insta::assert_snapshot!(results(&recorded.record()));
+    }
+
+    #[test]
+    fn a_run_that_measured_nothing_says_that() {
+        let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        assert!(results(&recorded.record()).starts_with("nothing was measured; the run is unfinished"));
+    }
+}

@@ -1,0 +1,242 @@
+//! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
+
+use analysis::{RunState, Warning};
+use jiff::Timestamp;
+use model::plan::Work;
+use model::spec::Access;
+use model::{NoteKind, Percent};
+
+/// `950`, `18,200` or `1.23 M` requests per second, without the unit.
+pub fn iops(value: f64) -> String {
+    match value {
+        v if v >= 999_500.0 => format!("{:.2} M", v / 1e6),
+        v if v >= 99.95 => count(v.round() as u64),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// `1,234 MiB/s`, from bytes per second.
+pub fn bandwidth(bytes_per_s: f64) -> String {
+    format!("{} MiB/s", mib_per_s(bytes_per_s))
+}
+
+/// `1,234` from bytes per second: for columns whose head says MiB/s.
+pub fn mib_per_s(bytes_per_s: f64) -> String {
+    let value = bytes_per_s / 1_048_576.0;
+    match value {
+        v if v >= 99.95 => count(v.round() as u64),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// `1.29 GB/s` (powers of 1000), from bytes per second.
+pub fn gb_per_s(bytes_per_s: f64) -> String {
+    match bytes_per_s {
+        v if v >= 9.995e8 => format!("{:.2} GB/s", v / 1e9),
+        v => format!("{:.1} MB/s", v / 1e6),
+    }
+}
+
+/// `1.25 ms`, or a dash where nothing was counted.
+pub fn latency(ns: Option<u64>) -> String {
+    ns.map_or_else(|| "–".to_owned(), |ns| model::Nanos(ns).to_string())
+}
+
+/// `1,234,567`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `12.5 %`, from a share of 0 to 1.
+pub fn share(value: f64) -> String {
+    let percent = value * 100.0;
+    if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// `2026-01-02 03:04:05 UTC`. In UTC, because reports travel.
+pub fn utc(unix_ns: u64) -> String {
+    match Timestamp::from_nanosecond(i128::from(unix_ns)) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => "at an unknown time".to_owned(),
+    }
+}
+
+/// `depth=32, block_size=4KiB`; empty without axes.
+pub fn sweep(axes: &[(String, String)]) -> String {
+    let parts: Vec<String> = axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    parts.join(", ")
+}
+
+/// `4 KiB random read, depth 32 × 4 workers`.
+pub fn work(work: &Work, workers: u32) -> String {
+    format!("{} {} {}, {}", work.block_size, access(work.access), mix(work.read), outstanding(work.depth, workers))
+}
+
+/// `random`.
+pub fn access(access: Access) -> &'static str {
+    access.word()
+}
+
+/// `read`, `write` or `70% read`.
+pub fn mix(read: Percent) -> String {
+    match read {
+        Percent::ALL => "read".to_owned(),
+        Percent::ZERO => "write".to_owned(),
+        share => format!("{share} read"),
+    }
+}
+
+/// `depth 32 × 4 workers`.
+pub fn outstanding(depth: u32, workers: u32) -> String {
+    format!("depth {depth} × {}", counted(u64::from(workers), "worker"))
+}
+
+/// `1 worker`, `4 workers`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", count(number))
+}
+
+/// How a run ended, as a sentence without its full stop.
+pub fn run_state(state: &RunState) -> String {
+    match state {
+        RunState::Complete => "complete".to_owned(),
+        RunState::Interrupted => "interrupted: somebody stopped the run".to_owned(),
+        RunState::Failed(why) => format!("failed: {why}"),
+        RunState::Unfinished => "unfinished: the run was killed, or is still going on".to_owned(),
+    }
+}
+
+/// `EIO (Input/output error)`.
+pub fn errno(errno: i32) -> String {
+    // The numbers are those of Linux on every architecture that Rust's standard library knows as tier 1.
+    let name = match errno {
+        0 => return "short transfer".to_owned(),
+        5 => "EIO",
+        11 => "EAGAIN",
+        12 => "ENOMEM",
+        16 => "EBUSY",
+        19 => "ENODEV",
+        22 => "EINVAL",
+        27 => "EFBIG",
+        28 => "ENOSPC",
+        30 => "EROFS",
+        61 => "ENODATA",
+        95 => "EOPNOTSUPP",
+        110 => "ETIMEDOUT",
+        116 => "ESTALE",
+        121 => "EREMOTEIO",
+        122 => "EDQUOT",
+        125 => "ECANCELED",
+        number => return std::io::Error::from_raw_os_error(number).to_string(),
+    };
+    name.to_owned()
+}
+
+/// A doubt as a sentence: what, how much, and what would lift it.
+pub fn warning(warning: &Warning) -> String {
+    match warning {
+        Warning::Cached { footprint, memory } => format!(
+            "Requests went through the page cache, and the layout ({footprint}) fits into the host's memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
+        ),
+        Warning::DirectRefused { detail } => format!("Direct I/O was refused, so the page cache was in between: {detail}."),
+        Warning::BackendFallback { detail } => format!("Another backend took the place of the planned one: {detail}."),
+        Warning::FewSamples { samples } => format!(
+            "Only {} completed: too few for quantiles beyond the median. Measure longer.",
+            counted(*samples, "request")
+        ),
+        Warning::ThinTail { quantile, beyond } => format!(
+            "{quantile} and above rest on {} or fewer: chance moves them from run to run. Measure longer.",
+            counted(*beyond, "request")
+        ),
+        Warning::WorkerBusy { share: busy } => format!(
+            "A worker kept its core {} busy: the load generator, not the target, may be the limit. Use more workers.",
+            share(*busy)
+        ),
+        Warning::LittleSpace { target, free } => format!(
+            "{target} had {} of its space left: file systems and flash slow down when they are nearly full.",
+            share(*free)
+        ),
+        Warning::NotPreconditioned => {
+            "There was no preconditioning: caches, allocation and flash were not in a steady state at the start.".to_owned()
+        }
+        Warning::NotPrepared => {
+            "Nothing was written before: a read of a block that was never written costs next to nothing.".to_owned()
+        }
+        Warning::Errors { by_errno } => {
+            let kinds: Vec<String> = by_errno.iter().map(|(number, n)| format!("{} × {}", count(*n), errno(*number))).collect();
+            format!("Requests failed ({}); they count in no rate and no quantile.", kinds.join(", "))
+        }
+        Warning::Incomplete { how, measured } => {
+            format!("Only a part was measured ({measured}): {}.", run_state(how))
+        }
+        Warning::Scaled { scale } => {
+            format!("Sizes and times were shrunk to {scale}: this shows that the suite runs, not what the target carries.")
+        }
+        Warning::NothingCompleted => "No request completed.".to_owned(),
+    }
+}
+
+/// What a note is about, as the head of a line.
+pub fn note(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::DirectRefused => "direct I/O refused",
+        NoteKind::BackendFallback => "other backend",
+        NoteKind::NoFallocate => "space not reserved",
+        NoteKind::EngineDegraded => "engine without a part of its set-up",
+        NoteKind::WorkloadsLeftOut => "workloads left out",
+        NoteKind::Adjusted => "adjusted",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Quantile;
+    use model::{Bytes, Nanos, Scale};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn numbers_have_three_figures_or_all_of_them() {
+        let told: Vec<String> = [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
+        assert_eq!(told, ["0.00", "9.99", "42.1", "950", "18,200", "999,400", "1.23 M"]);
+        assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
+        assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");
+        assert_eq!(gb_per_s(81_920_000.0), "81.9 MB/s");
+        assert_eq!((count(0), count(999), count(1_000), count(1_234_567)), ("0".into(), "999".into(), "1,000".into(), "1,234,567".into()));
+        assert_eq!((share(0.95), share(0.041)), ("95 %".to_owned(), "4.1 %".to_owned()));
+        assert_eq!(latency(None), "–");
+        assert_eq!(utc(1_767_323_045_000_000_000), "2026-01-02 03:04:05 UTC");
+    }
+
+    #[test]
+    fn every_doubt_is_a_sentence_with_its_figure() {
+        let all = [
+            Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+            Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
+            Warning::BackendFallback { detail: "io_uring is forbidden; sync took its place".to_owned() },
+            Warning::FewSamples { samples: 1 },
+            Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
+            Warning::WorkerBusy { share: 0.97 },
+            Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
+            Warning::NotPreconditioned,
+            Warning::NotPrepared,
+            Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]) },
+            Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
+            Warning::Scaled { scale: Scale { numerator: 1, denominator: 100 } },
+            Warning::NothingCompleted,
+        ];
+        let text: Vec<String> = all.iter().map(|doubt| format!("{:20} {}", doubt.code(), warning(doubt))).collect();
+        insta::assert_snapshot!(text.join("\n"));
+    }
+}
