@@ -58,8 +58,8 @@ impl Recorded {
     /// # Panics
     /// When the suite is not a good one: the test is wrong then.
     pub fn with_hosts(suite: &str, hosts: usize) -> Recorded {
-        let named =
-            if suite.trim_start().starts_with("name") { suite.to_owned() } else { format!("name = \"test\"\n{suite}") };
+        let is_named = suite.lines().take_while(|line| !line.starts_with('[')).any(|line| line.starts_with("name"));
+        let named = if is_named { suite.to_owned() } else { format!("name = \"test\"\n{suite}") };
         let spec = Spec::parse("test", &named, &[]).expect("a good suite");
         let hosts: Vec<HostFacts> = (0..hosts).map(host).collect();
         let request = Request {

@@ -48,7 +48,8 @@ fn issued(total: &Issued) -> Value {
 }
 
 fn result(row: &ResultRow) -> Value {
-    let sweep: Map<String, Value> = row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let sweep: Map<String, Value> =
+        row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
     let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": words::warning(doubt)});
     json!({
         "scenario": row.scenario,

@@ -150,7 +150,7 @@ fn writes(plan: &Plan) -> String {
 
 fn points(plan: &Plan) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["workload", "block", "pattern", "depth", "workers", "precondition", "measure"]);
     for (number, point) in plan.points.iter().enumerate() {
         let number = number as u32;
@@ -179,7 +179,8 @@ fn points(plan: &Plan) -> String {
 }
 
 fn workers(hosts: &[HostPlan], stage: u32) -> String {
-    let each: Vec<usize> = hosts.iter().map(|host| host.stages.get(stage as usize).map_or(0, |s| s.workers.len())).collect();
+    let each: Vec<usize> =
+        hosts.iter().map(|host| host.stages.get(stage as usize).map_or(0, |s| s.workers.len())).collect();
     match each.as_slice() {
         [one] => one.to_string(),
         [first, rest @ ..] if rest.iter().all(|n| n == first) => format!("{} × {first}", each.len()),

@@ -14,7 +14,7 @@ pub fn results(record: &Record) -> String {
     let mut marks = Marks::default();
     let swept = rows.iter().any(|row| !row.sweep.is_empty());
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     let mut head = vec!["workload"];
     if swept {
         head.push("sweep");

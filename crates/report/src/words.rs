@@ -149,7 +149,9 @@ pub fn warning(warning: &Warning) -> String {
         Warning::Cached { footprint, memory } => format!(
             "Requests went through the page cache, and the layout ({footprint}) fits into the host's memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
         ),
-        Warning::DirectRefused { detail } => format!("Direct I/O was refused, so the page cache was in between: {detail}."),
+        Warning::DirectRefused { detail } => {
+            format!("Direct I/O was refused, so the page cache was in between: {detail}.")
+        }
         Warning::BackendFallback { detail } => format!("Another backend took the place of the planned one: {detail}."),
         Warning::FewSamples { samples } => format!(
             "Only {} completed: too few for quantiles beyond the median. Measure longer.",
@@ -168,20 +170,24 @@ pub fn warning(warning: &Warning) -> String {
             share(*free)
         ),
         Warning::NotPreconditioned => {
-            "There was no preconditioning: caches, allocation and flash were not in a steady state at the start.".to_owned()
+            "There was no preconditioning: caches, allocation and flash were not in a steady state at the start."
+                .to_owned()
         }
         Warning::NotPrepared => {
             "Nothing was written before: a read of a block that was never written costs next to nothing.".to_owned()
         }
         Warning::Errors { by_errno } => {
-            let kinds: Vec<String> = by_errno.iter().map(|(number, n)| format!("{} × {}", count(*n), errno(*number))).collect();
+            let kinds: Vec<String> =
+                by_errno.iter().map(|(number, n)| format!("{} × {}", count(*n), errno(*number))).collect();
             format!("Requests failed ({}); they count in no rate and no quantile.", kinds.join(", "))
         }
         Warning::Incomplete { how, measured } => {
             format!("Only a part was measured ({measured}): {}.", run_state(how))
         }
         Warning::Scaled { scale } => {
-            format!("Sizes and times were shrunk to {scale}: this shows that the suite runs, not what the target carries.")
+            format!(
+                "Sizes and times were shrunk to {scale}: this shows that the suite runs, not what the target carries."
+            )
         }
         Warning::NothingCompleted => "No request completed.".to_owned(),
     }
@@ -213,7 +219,10 @@ mod tests {
         assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
         assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");
         assert_eq!(gb_per_s(81_920_000.0), "81.9 MB/s");
-        assert_eq!((count(0), count(999), count(1_000), count(1_234_567)), ("0".into(), "999".into(), "1,000".into(), "1,234,567".into()));
+        assert_eq!(
+            (count(0), count(999), count(1_000), count(1_234_567)),
+            ("0".into(), "999".into(), "1,000".into(), "1,234,567".into())
+        );
         assert_eq!((share(0.95), share(0.041)), ("95 %".to_owned(), "4.1 %".to_owned()));
         assert_eq!(latency(None), "–");
         assert_eq!(utc(1_767_323_045_000_000_000), "2026-01-02 03:04:05 UTC");

@@ -114,7 +114,10 @@ mod tests {
         for stage in &record.stages {
             live.event(&Event::StageStarted { stage: stage.stage, unix_ns: 0 });
             stage.samples.iter().for_each(|sample| live.event(&Event::Sample(sample.clone())));
-            live.event(&Event::StageEnded { stage: stage.stage, end: stage.end.clone().unwrap_or(StageEnd::Interrupted) });
+            live.event(&Event::StageEnded {
+                stage: stage.stage,
+                end: stage.end.clone().unwrap_or(StageEnd::Interrupted),
+            });
         }
         let bytes = out.0.lock().expect("not poisoned").clone();
         String::from_utf8(bytes).expect("text")
