@@ -1,0 +1,104 @@
+//! The host itself: name, kernel, processors, memory.
+
+use crate::tree::Tree;
+use model::Bytes;
+use model::testbed::{HostFacts, TargetFacts};
+use procfs::{CpuInfo, FromRead, Meminfo};
+
+/// The facts of this host.
+pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> HostFacts {
+    let system = rustix::system::uname();
+    let memory = Meminfo::from_file(tree.path("proc/meminfo")).ok();
+    let cpu = CpuInfo::from_file(tree.path("proc/cpuinfo")).ok();
+    HostFacts {
+        hostname: system.nodename().to_string_lossy().into_owned(),
+        kernel: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
+        cpu_model: cpu.as_ref().and_then(|cpu| cpu.model_name(0)).unwrap_or_default().to_owned(),
+        // Knows affinity and the quotas of control groups.
+        logical_cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        memory: Bytes(memory.as_ref().map_or(0, |memory| memory.mem_total)),
+        memory_available: Bytes(memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0)),
+        hypervisor: hypervisor(tree, cpu.as_ref()),
+        agent_version: agent_version.to_owned(),
+        targets,
+    }
+}
+
+/// Names by which hypervisors give themselves away in the firmware's tables.
+const FIRMWARE: [(&str, &str); 8] = [
+    ("VMware", "VMware"),
+    ("VirtualBox", "VirtualBox"),
+    ("Virtual Machine", "Hyper-V"),
+    ("Amazon EC2", "Amazon EC2"),
+    ("Google Compute Engine", "Google Compute Engine"),
+    ("Nutanix", "Nutanix AHV"),
+    ("Xen", "Xen"),
+    ("QEMU", "QEMU"),
+];
+
+/// The hypervisor, by its own entry in sysfs, the firmware's tables, or at least the processor's flag.
+fn hypervisor(tree: &Tree, cpu: Option<&CpuInfo>) -> Option<String> {
+    if let Some(kind) = tree.text("sys/hypervisor/type").filter(|kind| !kind.is_empty()) {
+        return Some(kind);
+    }
+    let firmware = ["sys_vendor", "product_name"].map(|file| tree.text(&format!("sys/class/dmi/id/{file}")));
+    let firmware: Vec<String> = firmware.into_iter().flatten().collect();
+    let known = FIRMWARE.iter().find(|(mark, _)| firmware.iter().any(|text| text.contains(mark)));
+    if let Some((_, name)) = known {
+        return Some((*name).to_owned());
+    }
+    let flagged = cpu.and_then(|cpu| cpu.flags(0)).is_some_and(|flags| flags.contains(&"hypervisor"));
+    flagged.then(|| "a hypervisor that does not name itself".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+            fs::write(path, text).expect("a file");
+        }
+        let tree = Tree::at(folder.path());
+        (folder, tree)
+    }
+
+    const MEMINFO: &str = "MemTotal:       65843012 kB\nMemFree:        1024 kB\nMemAvailable:   60000000 kB\nBuffers: 0 kB\n\
+        Cached: 0 kB\nSwapCached: 0 kB\nActive: 0 kB\nInactive: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty: 0 kB\nWriteback: 0 kB\n\
+        AnonPages: 0 kB\nMapped: 0 kB\nSlab: 0 kB\nCommitted_AS: 0 kB\nVmallocTotal: 0 kB\nVmallocUsed: 0 kB\nVmallocChunk: 0 kB\n\
+        PageTables: 0 kB\n";
+
+    #[test]
+    fn a_recorded_host_reads_as_it_was() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: Example 9000\nflags\t\t: fpu hypervisor\n";
+        let (_folder, tree) = tree(&[
+            ("proc/meminfo", MEMINFO),
+            ("proc/cpuinfo", cpuinfo),
+            ("sys/class/dmi/id/sys_vendor", "Microsoft Corporation\n"),
+            ("sys/class/dmi/id/product_name", "Virtual Machine\n"),
+        ]);
+        let facts = facts(&tree, "1.2.3", Vec::new());
+        assert_eq!(facts.cpu_model, "Example 9000");
+        assert_eq!((facts.memory, facts.memory_available), (Bytes::kib(65_843_012), Bytes::kib(60_000_000)));
+        assert_eq!(facts.hypervisor.as_deref(), Some("Hyper-V"));
+        assert_eq!(facts.agent_version, "1.2.3");
+        assert!(facts.logical_cpus >= 1 && facts.kernel.starts_with("Linux "));
+    }
+
+    #[test]
+    fn a_host_that_tells_nothing_is_no_error() {
+        let (_folder, tree) = tree(&[]);
+        let facts = facts(&tree, "1.2.3", Vec::new());
+        assert_eq!((facts.cpu_model.as_str(), facts.memory, facts.hypervisor), ("", Bytes(0), None));
+    }
+
+    #[test]
+    fn the_real_host_has_memory() {
+        let facts = facts(&Tree::real(), "x", Vec::new());
+        assert!(facts.memory > Bytes::mib(64) && facts.memory_available <= facts.memory);
+    }
+}

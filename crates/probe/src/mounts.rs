@@ -1,0 +1,71 @@
+//! Which file system holds a path.
+
+use crate::tree::Tree;
+use procfs::FromRead;
+use procfs::process::{MountInfo, MountInfos};
+use std::path::{Path, PathBuf};
+
+/// The mounts that this process sees; none if the kernel does not tell.
+pub fn read(tree: &Tree) -> Vec<MountInfo> {
+    MountInfos::from_file(tree.path("proc/self/mountinfo")).map(plain).unwrap_or_default()
+}
+
+/// The mounts with their paths as they are: the kernel writes blanks, tabs, newlines and backslashes as octal numbers.
+fn plain(mounts: MountInfos) -> Vec<MountInfo> {
+    let mut mounts = mounts.0;
+    for mount in &mut mounts {
+        mount.mount_point = PathBuf::from(unescape(&mount.mount_point.to_string_lossy()));
+        mount.mount_source = mount.mount_source.as_deref().map(unescape);
+    }
+    mounts
+}
+
+fn unescape(text: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain))
+}
+
+/// The mount that holds `path` (absolute, without symbolic links): the longest mount point above it, the last of several there.
+pub fn holding<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo> {
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
+    above.max_by_key(|mount| mount.mount_point.components().count())
+}
+
+/// Where the device `major:minor` is mounted.
+pub fn of_device<'a>(mounts: &'a [MountInfo], number: &str) -> Option<&'a MountInfo> {
+    mounts.iter().find(|mount| mount.majmin == number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use procfs::FromBufRead;
+
+    const MOUNTINFO: &str = "\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+31 27 8:1 / /mnt rw,relatime - xfs /dev/sda1 rw
+32 31 8:17 / /mnt/a\\040b rw,relatime - ext4 /dev/sdb1 rw
+33 31 0:40 / /mnt rw,relatime - tmpfs none rw
+";
+
+    #[test]
+    fn the_longest_and_last_mount_holds_a_path() {
+        let mounts = plain(MountInfos::from_buf_read(MOUNTINFO.as_bytes()).expect("mounts"));
+        let kind = |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.fs_type.as_str());
+        assert_eq!(kind("/home/x"), Some("ext4"));
+        assert_eq!(kind("/mnt/x"), Some("tmpfs"), "the last of two on one point covers the first");
+        assert_eq!(kind("/mntx"), Some("ext4"), "a name that only begins alike is another one");
+        assert_eq!(
+            of_device(&mounts, "8:17").map(|mount| mount.mount_source.clone()),
+            Some(Some("/dev/sdb1".to_owned()))
+        );
+        assert!(of_device(&mounts, "8:99").is_none());
+    }
+
+    #[test]
+    fn blanks_in_mount_points_are_read() {
+        let mounts = plain(MountInfos::from_buf_read(MOUNTINFO.as_bytes()).expect("mounts"));
+        assert_eq!(holding(&mounts, Path::new("/mnt/a b/c")).map(|mount| mount.majmin.as_str()), Some("8:17"));
+    }
+}

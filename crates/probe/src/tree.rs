@@ -1,0 +1,48 @@
+//! `/proc` and `/sys`, or a recorded copy of them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Files of the kernel are pages, not books: whatever is longer is not one.
+const LARGEST: u64 = 4 << 20;
+
+/// The root under which `proc` and `sys` are read.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// The running kernel's.
+    pub fn real() -> Tree {
+        Tree { root: PathBuf::from("/") }
+    }
+
+    /// A recorded one.
+    #[cfg(test)]
+    pub fn at(root: &Path) -> Tree {
+        Tree { root: root.to_owned() }
+    }
+
+    /// Where `path` (without a leading slash) is.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// The text of `path` without the white space around it; `None` if it cannot be read.
+    pub fn text(&self, path: &str) -> Option<String> {
+        text(&self.path(path))
+    }
+}
+
+/// The text of a file without the white space around it; `None` if it cannot be read.
+pub fn text(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    std::fs::File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// The number in a file.
+pub fn number(path: &Path) -> Option<u64> {
+    text(path)?.parse().ok()
+}
