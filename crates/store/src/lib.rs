@@ -1,1 +1,15 @@
-//! x
+//! The run file: one SQLite file for each run, written as the run goes. The only crate that knows SQL.
+//!
+//! A writer that is killed leaves a file that opens and holds every interval that was appended. The tables stand in
+//! `docs/run-file.md`.
+
+mod error;
+mod plausible;
+mod reader;
+mod schema;
+mod writer;
+
+pub use error::StoreError;
+pub use reader::read;
+pub use schema::FORMAT;
+pub use writer::Writer;

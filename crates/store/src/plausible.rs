@@ -1,0 +1,76 @@
+//! Whether what a run file says can be true. A run file may come from anybody: what passes here can be added up without overflow and
+//! indexed without a miss.
+
+use model::Record;
+use model::plan::{Plan, Stop};
+use std::ops::ControlFlow;
+
+/// Why a plan contradicts itself.
+pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
+    if plan.hosts.len() != hosts {
+        return Err("its plan is for other hosts than its testbed has");
+    }
+    if plan.scale.numerator == 0 || plan.scale.denominator < plan.scale.numerator {
+        return Err("its scale is not a fraction");
+    }
+    let points = plan.points.len() as u32;
+    if plan.stages.iter().any(|stage| stage.point.is_some_and(|point| point >= points)) {
+        return Err("a stage belongs to a point that is not there");
+    }
+    let times = plan.stages.iter().map(|stage| match stage.work.stop {
+        Stop::After(time) => time.0,
+        Stop::Amount => 0,
+    });
+    let files = plan.hosts.iter().flat_map(model::HostPlan::files).map(|file| file.size.0);
+    let shares = plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.workers);
+    let extents = shares.flat_map(|worker| &worker.extents).map(|extent| extent.length);
+    match adds_up(times) && adds_up(files) && adds_up(extents) {
+        true => Ok(()),
+        false => Err("its plan adds up to more than there can be"),
+    }
+}
+
+/// Why a record's samples cannot be.
+pub fn samples(record: &Record) -> Result<(), &'static str> {
+    let all = || record.stages.iter().flat_map(|stage| &stage.samples);
+    let hosts = record.plan.hosts.len() as u32;
+    if all().any(|sample| sample.host >= hosts) {
+        return Err("a sample comes from a host that is not there");
+    }
+    let ops = || all().flat_map(|sample| &sample.ops);
+    if ops().any(|op| op.latency.decode().map_or(true, |latency| latency.count() != op.ios)) {
+        return Err("a histogram does not fit its count");
+    }
+    let workers = || all().flat_map(|sample| &sample.workers);
+    let sums = adds_up(ops().map(|op| op.ios))
+        && adds_up(ops().map(|op| op.bytes))
+        && adds_up(ops().flat_map(|op| &op.errors).map(|(_, count)| *count))
+        && adds_up(all().map(|sample| sample.length_ns))
+        && adds_up(all().map(|sample| sample.start_ns))
+        && adds_up(workers().map(|worker| worker.cpu_user_ns))
+        && adds_up(workers().map(|worker| worker.cpu_system_ns));
+    if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
+}
+
+/// Far below the 64 bits, so that sums of two such sums are safe, too.
+const MOST: u64 = 1 << 62;
+
+fn adds_up(mut values: impl Iterator<Item = u64>) -> bool {
+    let sum = values.try_fold(0u64, |sum, value| match sum.checked_add(value) {
+        Some(sum) if sum <= MOST => ControlFlow::Continue(sum),
+        _ => ControlFlow::Break(()),
+    });
+    sum.is_continue()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::adds_up;
+
+    #[test]
+    fn sums_stop_before_they_overflow() {
+        assert!(adds_up([1, 2, 3].into_iter()));
+        assert!(!adds_up([u64::MAX, 1].into_iter()));
+        assert!(!adds_up([1 << 62, 1].into_iter()));
+    }
+}

@@ -1,0 +1,332 @@
+//! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is taken at its word.
+
+use crate::error::StoreError;
+use crate::plausible;
+use crate::schema::{APPLICATION_ID, FORMAT};
+use model::event::{Note, NoteKind, RunEnd, StageEnd};
+use model::histogram::EncodedHistogram;
+use model::record::{Record, StageRecord};
+use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
+use model::testbed::HostFacts;
+use model::{Op, Plan};
+use rusqlite::{Connection, OpenFlags, Row};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Reads a run file. A finished one is not changed; that of a killed run takes in its journal.
+///
+/// # Errors
+/// It is not there, not a run file, made by a later version, or damaged.
+pub fn read(path: &Path) -> Result<Record, StoreError> {
+    let header = Header::read(path)?;
+    let journal = has_journal(path);
+    header.check(path, journal)?;
+    let flags = if journal { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    let damaged = |problem: Problem| StoreError::damaged(path, problem.0);
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| damaged(error.into()))?;
+    let record = connection
+        .busy_timeout(Duration::from_secs(5))
+        .map_err(Problem::from)
+        .and_then(|()| check_pages(&connection))
+        .and_then(|()| record(&connection))
+        .map_err(damaged)?;
+    plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
+    Ok(record)
+}
+
+/// Why a file is damaged, in words.
+struct Problem(String);
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Problem {
+        Problem(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Problem {
+        Problem(format!("a part of its plan or testbed is not what it should be ({error})"))
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(why: &str) -> Problem {
+        Problem(why.to_owned())
+    }
+}
+
+/// What the first hundred bytes of an SQLite file say (<https://www.sqlite.org/fileformat2.html#the_database_header>).
+struct Header {
+    bytes: [u8; 100],
+    file_length: u64,
+}
+
+impl Header {
+    fn read(path: &Path) -> Result<Header, StoreError> {
+        let open = |error: std::io::Error| StoreError::Open(path.to_owned(), error.to_string());
+        let mut file = File::open(path).map_err(open)?;
+        let meta = file.metadata().map_err(open)?;
+        let not = |why: &str| StoreError::NotARunFile(path.to_owned(), why.to_owned());
+        if !meta.is_file() {
+            return Err(not("it is not a file"));
+        }
+        let mut bytes = [0; 100];
+        match file.read_exact(&mut bytes) {
+            Ok(()) => Ok(Header { bytes, file_length: meta.len() }),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(not("it is too short")),
+            Err(error) => Err(open(error)),
+        }
+    }
+
+    fn check(&self, path: &Path, journal: bool) -> Result<(), StoreError> {
+        let not = |why: &str| StoreError::NotARunFile(path.to_owned(), why.to_owned());
+        if !self.bytes.starts_with(b"SQLite format 3\0") {
+            return Err(not("it is not an SQLite file"));
+        }
+        if self.word(68) != APPLICATION_ID {
+            return Err(not("it is some other program's SQLite file"));
+        }
+        if self.word(60) > FORMAT {
+            return Err(StoreError::Newer(path.to_owned(), self.word(60)));
+        }
+        let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
+            1 => 65_536,
+            page => u64::from(page),
+        };
+        let pages = u64::from(self.word(28));
+        // While a journal is there, the newest pages are in it and the file may be behind.
+        if !journal && (page == 0 || self.file_length != page.saturating_mul(pages)) {
+            return Err(StoreError::damaged(
+                path,
+                format!("it has {} bytes and should have {}", self.file_length, page.saturating_mul(pages)),
+            ));
+        }
+        Ok(())
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        u32::from_be_bytes([self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]])
+    }
+}
+
+fn has_journal(path: &Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name).metadata().is_ok_and(|meta| meta.len() > 0)
+}
+
+/// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.
+fn check_pages(connection: &Connection) -> Result<(), Problem> {
+    let word: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if word == "ok" { Ok(()) } else { Err(Problem(word)) }
+}
+
+fn record(connection: &Connection) -> Result<Record, Problem> {
+    let (plan, version, started, ended, state, reason) = connection.query_row(
+        "SELECT plan, version, started_unix_ns, ended_unix_ns, state, reason FROM run LIMIT 1",
+        [],
+        |row| {
+            let head: (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let tail: (Option<i64>, Option<String>, Option<String>) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            Ok((head.0, head.1, head.2, tail.0, tail.1, tail.2))
+        },
+    )?;
+    let plan: Plan = serde_json::from_str(&plan)?;
+    let testbed = testbed(connection)?;
+    plausible::plan(&plan, testbed.len())?;
+    let mut record = Record::new(plan, testbed, version, unsigned(started)?);
+    record.stages = stages(connection, record.plan.stages.len())?;
+    fill(connection, &mut record.stages)?;
+    record.notes = notes(connection)?;
+    record.end = match (ended, state.as_deref()) {
+        (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
+        (Some(when), Some("interrupted")) => Some((unsigned(when)?, RunEnd::Interrupted)),
+        (Some(when), Some("failed")) => Some((unsigned(when)?, RunEnd::Failed(reason.unwrap_or_default()))),
+        (None, None) => None,
+        _ => return Err("its end is none that a run can have".into()),
+    };
+    Ok(record)
+}
+
+fn unsigned(value: i64) -> Result<u64, Problem> {
+    u64::try_from(value).map_err(|_| "a counter is negative".into())
+}
+
+fn small(value: i64) -> Result<u32, Problem> {
+    u32::try_from(value).map_err(|_| "a number is out of range".into())
+}
+
+/// Runs `query` and hands every row to `take`.
+fn each(
+    connection: &Connection,
+    query: &str,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let mut statement = connection.prepare(query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        take(row)?;
+    }
+    Ok(())
+}
+
+fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {
+    let mut hosts = Vec::new();
+    each(connection, "SELECT facts FROM hosts ORDER BY host", |row| {
+        hosts.push(serde_json::from_str(&row.get::<_, String>(0)?)?);
+        Ok(())
+    })?;
+    Ok(hosts)
+}
+
+fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, Problem> {
+    let mut stages = Vec::new();
+    // In the order in which they began.
+    each(connection, "SELECT stage, started_unix_ns, state, reason FROM stages ORDER BY stage", |row| {
+        let stage = small(row.get(0)?)?;
+        if stage as usize >= planned {
+            return Err("a stage began that was never planned".into());
+        }
+        let end = match row.get::<_, Option<String>>(2)?.as_deref() {
+            None => None,
+            Some("complete") => Some(StageEnd::Complete),
+            Some("interrupted") => Some(StageEnd::Interrupted),
+            Some("failed") => Some(StageEnd::Failed(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
+            Some(_) => return Err("a stage ended in a way that is none".into()),
+        };
+        stages.push(StageRecord { stage, started_unix_ns: unsigned(row.get(1)?)?, end, samples: Vec::new() });
+        Ok(())
+    })?;
+    Ok(stages)
+}
+
+/// Stage, interval, host: in this order, samples of a record stand.
+type Key = (u32, u32, u32);
+
+fn key(row: &Row<'_>) -> Result<Key, Problem> {
+    Ok((small(row.get(0)?)?, small(row.get(2)?)?, small(row.get(1)?)?))
+}
+
+fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
+    let name: String = row.get(column)?;
+    Op::from_name(&name).ok_or_else(|| Problem(format!("`{name}` is no operation")))
+}
+
+/// Puts the samples into their stages. Every table is read once, in the order of its rows, which is that of writing.
+fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    let mut samples: BTreeMap<Key, IntervalSample> = BTreeMap::new();
+    let query = "SELECT stage, host, interval, phase, start_ns, length_ns FROM intervals";
+    each(connection, query, |row| {
+        let (stage, interval, host) = key(row)?;
+        let phase = Phase::from_name(&row.get::<_, String>(3)?).ok_or("a phase is none that a stage can have")?;
+        let (start_ns, length_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
+        let sample =
+            IntervalSample { stage, host, interval, start_ns, length_ns, phase, ops: Vec::new(), workers: Vec::new() };
+        samples.insert((stage, interval, host), sample);
+        Ok(())
+    })?;
+    fill_ops(connection, &mut samples)?;
+    fill_workers(connection, &mut samples)?;
+    for ((stage, ..), sample) in samples {
+        let record = stages.iter_mut().find(|record| record.stage == stage);
+        record.ok_or("a sample belongs to a stage that never began")?.samples.push(sample);
+    }
+    Ok(())
+}
+
+fn sample_of<'a>(
+    samples: &'a mut BTreeMap<Key, IntervalSample>,
+    row: &Row<'_>,
+) -> Result<&'a mut IntervalSample, Problem> {
+    samples.get_mut(&key(row)?).ok_or_else(|| "a row belongs to an interval that is not there".into())
+}
+
+fn op_of<'a>(
+    samples: &'a mut BTreeMap<Key, IntervalSample>,
+    row: &Row<'_>,
+    wanted: Op,
+) -> Result<&'a mut OpSample, Problem> {
+    let found = sample_of(samples, row)?.ops.iter_mut().find(|sample| sample.op == wanted);
+    found.ok_or_else(|| "a row belongs to an operation that is not there".into())
+}
+
+fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
+    let query = "SELECT stage, host, interval, op, ios, bytes, latency FROM samples ORDER BY rowid";
+    each(connection, query, |row| {
+        let op = op(row, 3)?;
+        let sample = OpSample {
+            op,
+            ios: unsigned(row.get(4)?)?,
+            bytes: unsigned(row.get(5)?)?,
+            errors: Vec::new(),
+            latency: EncodedHistogram(row.get(6)?),
+            raw_latencies: Vec::new(),
+        };
+        let ops = &mut sample_of(samples, row)?.ops;
+        if ops.iter().any(|other| other.op == op) {
+            return Err("an operation stands twice in one interval".into());
+        }
+        ops.push(sample);
+        Ok(())
+    })?;
+    let query = "SELECT stage, host, interval, op, errno, count FROM errors ORDER BY rowid";
+    each(connection, query, |row| {
+        let errno = i32::try_from(row.get::<_, i64>(4)?).map_err(|_| "an errno is out of range")?;
+        let count = unsigned(row.get(5)?)?;
+        op_of(samples, row, op(row, 3)?)?.errors.push((errno, count));
+        Ok(())
+    })?;
+    let query = "SELECT stage, host, interval, op, latencies FROM raw_latencies ORDER BY rowid";
+    each(connection, query, |row| {
+        let bytes: Vec<u8> = row.get(4)?;
+        let (values, rest) = bytes.as_chunks::<8>();
+        if !rest.is_empty() {
+            return Err("raw latencies are cut off".into());
+        }
+        op_of(samples, row, op(row, 3)?)?.raw_latencies = values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
+        Ok(())
+    })
+}
+
+fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
+    let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers ORDER BY rowid";
+    each(connection, query, |row| {
+        let worker = WorkerSample {
+            worker: small(row.get(3)?)?,
+            cpu_user_ns: unsigned(row.get(4)?)?,
+            cpu_system_ns: unsigned(row.get(5)?)?,
+            ops: Vec::new(),
+        };
+        sample_of(samples, row)?.workers.push(worker);
+        Ok(())
+    })?;
+    let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples ORDER BY rowid";
+    each(connection, query, |row| {
+        let number = small(row.get(3)?)?;
+        let (ios, bytes, errors) = (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
+        let counts = WorkerOp { op: op(row, 4)?, ios, bytes, errors };
+        // They stand in order, so the one that is meant is near its own number.
+        let workers = &mut sample_of(samples, row)?.workers;
+        let near =
+            workers.get(number as usize).is_some_and(|worker| worker.worker == number).then_some(number as usize);
+        let index = near.or_else(|| workers.iter().position(|worker| worker.worker == number));
+        workers[index.ok_or("a row belongs to a worker that is not there")?].ops.push(counts);
+        Ok(())
+    })
+}
+
+fn notes(connection: &Connection) -> Result<Vec<Note>, Problem> {
+    let mut notes = Vec::new();
+    each(connection, "SELECT stage, host, kind, detail FROM notes ORDER BY note", |row| {
+        let word: String = row.get(2)?;
+        let kind = NoteKind::ALL.iter().copied().find(|kind| kind.word() == word);
+        let kind = kind.ok_or_else(|| Problem(format!("`{word}` is no kind of note")))?;
+        let stage = row.get::<_, Option<i64>>(0)?.map(small).transpose()?;
+        notes.push(Note { stage, host: small(row.get(1)?)?, kind, detail: row.get(3)? });
+        Ok(())
+    })?;
+    Ok(notes)
+}

@@ -1,0 +1,53 @@
+//! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
+
+/// The version of the tables. A file with a higher one is refused.
+pub const FORMAT: u32 = 1;
+
+/// Tells a run file from other SQLite files: `PLIM` in ASCII.
+pub const APPLICATION_ID: u32 = 0x504C_494D;
+
+/// Everything that a fresh run file has.
+pub const TABLES: &str = "
+CREATE TABLE run (
+    run_id TEXT NOT NULL, suite TEXT NOT NULL, scale TEXT NOT NULL, version TEXT NOT NULL,
+    started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT NOT NULL
+);
+CREATE TABLE hosts (host INTEGER PRIMARY KEY, hostname TEXT NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, workload TEXT NOT NULL, sweep TEXT NOT NULL);
+CREATE TABLE stages (
+    stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT NULL, state TEXT, reason TEXT
+);
+CREATE TABLE intervals (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, phase TEXT NOT NULL,
+    start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL,
+    PRIMARY KEY (stage, host, interval)
+) WITHOUT ROWID;
+CREATE TABLE samples (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL,
+    ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL,
+    mean_ns REAL, p50_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, latency BLOB NOT NULL
+);
+CREATE TABLE errors (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL,
+    errno INTEGER NOT NULL, count INTEGER NOT NULL
+);
+CREATE TABLE workers (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT NULL,
+    cpu_user_ns INTEGER NOT NULL, cpu_system_ns INTEGER NOT NULL
+);
+CREATE TABLE worker_samples (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT NULL, op TEXT NOT NULL,
+    ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL
+);
+CREATE TABLE raw_latencies (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL, latencies BLOB NOT NULL
+);
+CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL);
+CREATE VIEW timeline AS
+    SELECT points.workload, points.sweep, stages.kind, samples.op, samples.host, intervals.phase,
+           intervals.start_ns / 1e9 AS start_s,
+           samples.ios / (intervals.length_ns / 1e9) AS iops,
+           samples.bytes / (intervals.length_ns / 1e9) / 1048576 AS mib_per_s,
+           samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, samples.bytes, samples.errors
+    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN points USING (point);
+";

@@ -1,0 +1,207 @@
+//! Writes a run file as the run goes.
+
+use crate::error::StoreError;
+use crate::schema::{APPLICATION_ID, FORMAT, TABLES};
+use model::event::{Event, Note, RunEnd, StageEnd};
+use model::plan::Plan;
+use model::sample::{IntervalSample, OpSample};
+use model::testbed::HostFacts;
+use rusqlite::{Connection, Transaction, params};
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The run file of a run that goes on.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    connection: Connection,
+    plan: Plan,
+}
+
+impl Writer {
+    /// Makes the run file of a run that is about to begin.
+    ///
+    /// # Errors
+    /// Something stands at `path` already, or nothing can be made there; then nothing is left behind.
+    pub fn create(
+        path: &Path,
+        plan: &Plan,
+        testbed: &[HostFacts],
+        version: &str,
+        started_unix_ns: u64,
+    ) -> Result<Writer, StoreError> {
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => StoreError::Exists(path.to_owned()),
+            _ => StoreError::Create(path.to_owned(), error.to_string()),
+        })?;
+        let filled = fill(path, plan, testbed, version, started_unix_ns);
+        filled.map(|connection| Writer { path: path.to_owned(), connection, plan: plan.clone() }).map_err(|error| {
+            // We made it a moment ago, and there is nothing in it.
+            let _ = std::fs::remove_file(path);
+            StoreError::Create(path.to_owned(), error.to_string())
+        })
+    }
+
+    /// Writes down what happened. When this returns, a `kill -9` no longer loses it.
+    ///
+    /// # Errors
+    /// The disk is full or gone. What was appended before stays readable.
+    pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
+        let plan = &self.plan;
+        let written = self.connection.transaction().and_then(|transaction| {
+            write(&transaction, plan, event)?;
+            transaction.commit()
+        });
+        written.map_err(|error| StoreError::Write(self.path.clone(), error.to_string()))
+    }
+
+    /// Closes the file of a run that is over: from then on it is one file, without a journal beside it.
+    ///
+    /// # Errors
+    /// The disk is full or gone. What was appended stays readable, with the journal beside the file.
+    pub fn finish(self) -> Result<(), StoreError> {
+        let written = |error: rusqlite::Error| StoreError::Write(self.path.clone(), error.to_string());
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(written)?;
+        // Somebody who reads the file just now keeps the journal; all that was recorded is in the file all the same.
+        let _ = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
+        self.connection.close().map_err(|(_, error)| written(error))
+    }
+}
+
+/// Tables, plan and testbed. The header is in the file itself before the journal begins, so that a killed run's file tells what it is.
+fn fill(
+    path: &Path,
+    plan: &Plan,
+    testbed: &[HostFacts],
+    version: &str,
+    started_unix_ns: u64,
+) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(TABLES)?;
+    transaction.execute(
+        "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)",
+        params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), json(plan)?],
+    )?;
+    for (host, facts) in testbed.iter().enumerate() {
+        let row = params![host as i64, facts.hostname, json(facts)?];
+        transaction.execute("INSERT INTO hosts VALUES (?, ?, ?)", row)?;
+    }
+    for (point, value) in plan.points.iter().enumerate() {
+        let axes: serde_json::Map<String, serde_json::Value> =
+            value.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+        let row = params![point as i64, value.scenario, value.workload, json(&axes)?];
+        transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
+    }
+    transaction.commit()?;
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    // A commit reaches the operating system, which outlives us; a power cut may take the last seconds.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(connection)
+}
+
+fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+/// SQLite counts in 63 bits. No counter of ours comes near, and a latency of three hundred years is no latency.
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn write(transaction: &Transaction<'_>, plan: &Plan, event: &Event) -> rusqlite::Result<()> {
+    match event {
+        Event::StageStarted { stage, unix_ns } => {
+            let planned = plan.stages.get(*stage as usize);
+            let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
+            let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
+            transaction.execute("INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)", row)?;
+        }
+        Event::Sample(sample) => write_sample(transaction, sample)?,
+        Event::StageEnded { stage, end } => {
+            let (state, reason) = match end {
+                StageEnd::Complete => ("complete", None),
+                StageEnd::Interrupted => ("interrupted", None),
+                StageEnd::Failed(why) => ("failed", Some(why)),
+            };
+            transaction
+                .execute("UPDATE stages SET state = ?, reason = ? WHERE stage = ?", params![state, reason, stage])?;
+        }
+        Event::Note(note) => write_note(transaction, note)?,
+        Event::RunEnded { unix_ns, end } => {
+            let (state, reason) = match end {
+                RunEnd::Complete => ("complete", None),
+                RunEnd::Interrupted => ("interrupted", None),
+                RunEnd::Failed(why) => ("failed", Some(why)),
+            };
+            let row = params![number(*unix_ns), state, reason];
+            transaction.execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_note(transaction: &Transaction<'_>, note: &Note) -> rusqlite::Result<()> {
+    let row = params![note.stage, note.host, note.kind.word(), note.detail];
+    transaction.execute("INSERT INTO notes (stage, host, kind, detail) VALUES (?, ?, ?, ?)", row)?;
+    Ok(())
+}
+
+fn write_sample(transaction: &Transaction<'_>, sample: &IntervalSample) -> rusqlite::Result<()> {
+    let (stage, host, interval) = (sample.stage, sample.host, sample.interval);
+    transaction.prepare_cached("INSERT INTO intervals VALUES (?, ?, ?, ?, ?, ?)")?.execute(params![
+        stage,
+        host,
+        interval,
+        sample.phase.name(),
+        number(sample.start_ns),
+        number(sample.length_ns)
+    ])?;
+    let mut worker_row = transaction.prepare_cached("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?)")?;
+    let mut count_row = transaction.prepare_cached("INSERT INTO worker_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
+    for worker in &sample.workers {
+        let cpu = (number(worker.cpu_user_ns), number(worker.cpu_system_ns));
+        worker_row.execute(params![stage, host, interval, worker.worker, cpu.0, cpu.1])?;
+        for op in &worker.ops {
+            let counts = (number(op.ios), number(op.bytes), number(op.errors));
+            let row = params![stage, host, interval, worker.worker, op.op.name(), counts.0, counts.1, counts.2];
+            count_row.execute(row)?;
+        }
+    }
+    sample.ops.iter().try_for_each(|op| write_op(transaction, sample, op))
+}
+
+fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSample) -> rusqlite::Result<()> {
+    let (stage, host, interval, name) = (sample.stage, sample.host, sample.interval, op.op.name());
+    // For those who look with other programs; we read the histogram. One that is none comes without them.
+    let latency = op.latency.decode().unwrap_or_default();
+    transaction.prepare_cached("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+        stage,
+        host,
+        interval,
+        name,
+        number(op.ios),
+        number(op.bytes),
+        number(op.error_count()),
+        latency.mean_ns(),
+        latency.quantile_ns(0.5).map(number),
+        latency.quantile_ns(0.99).map(number),
+        latency.max_ns().map(number),
+        op.latency.0
+    ])?;
+    for (errno, count) in &op.errors {
+        let row = params![stage, host, interval, name, errno, number(*count)];
+        transaction.prepare_cached("INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?)")?.execute(row)?;
+    }
+    if !op.raw_latencies.is_empty() {
+        let bytes: Vec<u8> = op.raw_latencies.iter().flat_map(|ns| ns.to_le_bytes()).collect();
+        let row = params![stage, host, interval, name, bytes];
+        transaction.prepare_cached("INSERT INTO raw_latencies VALUES (?, ?, ?, ?, ?)")?.execute(row)?;
+    }
+    Ok(())
+}
