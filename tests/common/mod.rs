@@ -1,0 +1,230 @@
+//! What whole-program tests share: the program itself, scratch places on a real disk, and the kernel's own devices.
+#![allow(dead_code, clippy::print_stdout)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code; −1 for a signal.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Ended {
+    /// Standard output as one JSON object.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// The same, if the code is `code`; a panic that shows everything otherwise.
+    pub fn with_code(self, code: i32) -> Ended {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Ended {
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about disks.
+pub fn scratch() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
+}
+
+/// The program with `args`, run in `folder`.
+pub fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(PLIMSOLL);
+    command.current_dir(folder).args(args).stdin(Stdio::null()).env("NO_COLOR", "1");
+    command
+}
+
+/// Runs the program to its end.
+pub fn plimsoll(folder: &Path, args: &[&str]) -> Ended {
+    command(folder, args).output().expect("the program starts").into()
+}
+
+/// Starts the program and leaves it running.
+pub fn start(folder: &Path, args: &[&str]) -> Child {
+    command(folder, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// Waits for a program that was [`start`]ed.
+pub fn end(child: Child) -> Ended {
+    child.wait_with_output().expect("the program ends").into()
+}
+
+/// Sends a signal by its name.
+pub fn signal(child: &Child, name: &str) {
+    run("kill", &["-s", name, &child.id().to_string()]);
+}
+
+/// Waits until `done`, and fails loudly after a minute: a test must not hang.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited a minute for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs another program, which has to succeed, and returns what it wrote.
+pub fn run(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Whether all of these real parts are here; says aloud that a test is left out if not. `cargo xtask test` sees to them, and fails
+/// in CI over one that could have been installed.
+pub fn has(test: &str, parts: &[&str]) -> bool {
+    let here = std::env::var("PLIMSOLL_TEST_PARTS").unwrap_or_default();
+    let here: Vec<&str> = here.split(',').collect();
+    let missing: Vec<&str> = parts.iter().copied().filter(|part| !here.contains(part)).collect();
+    if !missing.is_empty() {
+        println!("SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as root)", missing.join(", "));
+    }
+    missing.is_empty()
+}
+
+/// The names in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// A path as text.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// A loop device over a file, set free at the end.
+pub struct Loop {
+    /// `/dev/loop3`.
+    pub device: PathBuf,
+    _file: TempDir,
+}
+
+impl Loop {
+    /// A device of `mib` MiB.
+    pub fn new(mib: u64) -> Loop {
+        let folder = scratch();
+        let file = folder.path().join("disk.img");
+        fs::File::create(&file).and_then(|f| f.set_len(mib << 20)).expect("a file for the device");
+        let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
+        Loop { device, _file: folder }
+    }
+
+    /// Its counters: see the kernel's `Documentation/block/stat.rst`.
+    pub fn counters(&self) -> Counters {
+        let name = self.device.file_name().expect("a name").to_string_lossy().into_owned();
+        let line = fs::read_to_string(format!("/sys/block/{name}/stat")).expect("counters");
+        let field: Vec<u64> = line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        Counters {
+            reads: field[0] + field[1],
+            read_sectors: field[2],
+            writes: field[4] + field[5],
+            write_sectors: field[6],
+            flushes: field[15],
+        }
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+    }
+}
+
+/// What a block device did. Requests that the kernel merged count as the several that they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Read requests.
+    pub reads: u64,
+    /// Sectors of 512 bytes.
+    pub read_sectors: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Sectors of 512 bytes.
+    pub write_sectors: u64,
+    /// Cache flushes.
+    pub flushes: u64,
+}
+
+impl Counters {
+    /// What happened since `before`.
+    pub fn since(self, before: Counters) -> Counters {
+        Counters {
+            reads: self.reads - before.reads,
+            read_sectors: self.read_sectors - before.read_sectors,
+            writes: self.writes - before.writes,
+            write_sectors: self.write_sectors - before.write_sectors,
+            flushes: self.flushes - before.flushes,
+        }
+    }
+}
+
+/// A file system on a loop device, unmounted at the end.
+pub struct Mounted {
+    folder: TempDir,
+    _device: Loop,
+}
+
+impl Mounted {
+    /// A fresh file system of `mib` MiB made by `mkfs` (`mkfs.ext4`).
+    pub fn new(mkfs: &str, mib: u64) -> Mounted {
+        let device = Loop::new(mib);
+        run(mkfs, &["-q", "-m", "0", text(&device.device)]);
+        let folder = scratch();
+        run("mount", &[text(&device.device), text(folder.path())]);
+        Mounted { folder, _device: device }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Mounts it again, read-only.
+    pub fn make_read_only(&self) {
+        run("mount", &["-o", "remount,ro", text(self.path())]);
+    }
+
+    /// Writes a file of ours until nothing more fits.
+    pub fn fill(&self) {
+        use std::io::Write;
+        let mut file = fs::File::create(self.path().join("filler")).expect("a file");
+        let block = vec![0xAA; 1 << 16];
+        while file.write_all(&block).is_ok() {}
+        // Down to the last block.
+        while file.write_all(&block[..512]).is_ok() {}
+        let _ = file.sync_all();
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
+    }
+}

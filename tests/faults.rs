@@ -1,0 +1,261 @@
+//! What goes wrong in the middle: nothing that was recorded is lost, and nothing of ours is left behind.
+
+mod common;
+
+use common::{Mounted, end, has, names, plimsoll, run, scratch, signal, start, text, wait_until};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A run that takes longer than any test waits: reads of 16 MiB.
+const LONG: [&str; 16] = [
+    "run", "--rw", "randread", "--iodepth", "8", "--numjobs", "2", "--size", "8M", "--runtime", "60", "--set", "interval=50ms", "--out",
+    "run.plimsoll", "data",
+];
+
+/// Waits until a run has measured for a while, by what its file takes. The file grows by each interval.
+fn wait_for_samples(folder: &Path) {
+    let size = |name: &str| fs::metadata(folder.join(name)).map_or(0, |meta| meta.len());
+    wait_until("samples", || size("run.plimsoll-wal") + size("run.plimsoll") > 150_000);
+}
+
+/// A number from 0 to 999 that no two calls are likely to share.
+fn chance() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+    u64::from(now.subsec_nanos()) / 1_000 % 1_000
+}
+
+#[test]
+fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
+    for _ in 0..10 {
+        let folder = scratch();
+        let mut child = start(folder.path(), &LONG);
+        wait_for_samples(folder.path());
+        std::thread::sleep(Duration::from_millis(chance()));
+        child.kill().expect("a process to kill");
+        child.wait().expect("dead");
+        let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
+        assert_eq!(json["state"], "unfinished");
+        let row = &json["results"][0];
+        assert!(row["ios"].as_u64().expect("a number") > 0, "{json}");
+        let incomplete = row["warnings"].as_array().expect("warnings").iter().any(|w| w["code"] == "incomplete");
+        assert!(incomplete, "a part must not pass for the whole");
+        plimsoll(folder.path(), &["report", "run.plimsoll"]).with_code(0);
+        let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+        let samples = &record.stages.last().expect("measured").samples;
+        let numbers: Vec<u32> = samples.iter().map(|sample| sample.interval).collect();
+        assert_eq!(numbers, (0..samples.len() as u32).collect::<Vec<_>>(), "no interval is missing before the last");
+        // What it left on the target is ours, and the next run or `clean` takes it away.
+        plimsoll(folder.path(), &["clean", "data"]).with_code(0);
+        assert!(!folder.path().join("data").exists());
+    }
+}
+
+#[test]
+fn ctrl_c_once_stops_keeps_and_reports_the_part() {
+    let folder = scratch();
+    let child = start(folder.path(), &LONG);
+    wait_for_samples(folder.path());
+    signal(&child, "INT");
+    let ended = end(child).with_code(130);
+    assert!(ended.out.contains("randread") && ended.out.contains("Only a part was measured"), "{ended:#?}");
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "the data are gone, the record stays");
+    let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    assert_eq!(json["state"], "interrupted");
+}
+
+#[test]
+fn ctrl_c_twice_leaves_at_once() {
+    let folder = scratch();
+    let child = start(folder.path(), &LONG);
+    wait_for_samples(folder.path());
+    signal(&child, "STOP");
+    // Both are delivered when it goes on.
+    signal(&child, "INT");
+    signal(&child, "TERM");
+    signal(&child, "CONT");
+    end(child).with_code(130);
+    plimsoll(folder.path(), &["show", "run.plimsoll"]).with_code(0);
+}
+
+#[test]
+fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
+    if !has("a layout larger than its file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let disk = Mounted::new("mkfs.ext4", 64);
+    let folder = scratch();
+    let args = ["run", "smoke", "--set", "layout.size=100MiB", "--target", text(disk.path())];
+    let ended = plimsoll(folder.path(), &args).with_code(3);
+    assert!(ended.err.contains("never filled past 95 %") && ended.err.contains("layout.size"), "{ended:#?}");
+    assert_eq!(names(disk.path()), ["lost+found"]);
+    assert!(names(folder.path()).is_empty(), "no run file of a run that never was");
+}
+
+/// A run on a file system that cannot reserve space, and that somebody fills while it goes on.
+fn on_a_disk_that_fills_up(extra: &[&str]) -> (common::Ended, serde_json::Value, Vec<String>) {
+    // ext2 has no fallocate: blocks are taken when they are written.
+    let disk = Mounted::new("mkfs.ext2", 256);
+    let folder = scratch();
+    let target = disk.path().join("data");
+    let args = ["run", "--rw", "randwrite", "--iodepth", "4", "--size", "200M", "--runtime", "2", "--out", "run.plimsoll", "--target"];
+    let child = start(folder.path(), &[&args, &[text(&target)][..], extra].concat());
+    wait_until("the data file", || target.join("data-00000.bin").exists());
+    signal(&child, "STOP");
+    disk.fill();
+    signal(&child, "CONT");
+    let ended = end(child);
+    let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    (ended, json, names(disk.path()))
+}
+
+#[test]
+fn a_disk_that_fills_up_in_prepare_ends_the_run_and_says_why() {
+    if !has("a full disk in prepare", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let (ended, json, left) = on_a_disk_that_fills_up(&["--set", "prepare_block=4KiB"]);
+    let ended = ended.with_code(4);
+    assert!(ended.err.contains("No space left on device"), "{ended:#?}");
+    assert_eq!(json["state"], "failed");
+    let failed = json["issued"].as_array().expect("a list").iter().any(|t| t["stage"] == "prepare" && t["errors"].as_u64() > Some(0));
+    assert!(failed, "{json}");
+    assert_eq!(left, ["filler", "lost+found"], "our files are gone, the other's is not");
+}
+
+#[test]
+fn a_disk_that_fills_up_in_measure_is_counted_by_errno() {
+    if !has("a full disk in measure", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let (ended, json, _) = on_a_disk_that_fills_up(&["--set", "prepare=false"]);
+    assert_eq!(ended.code, 1, "requests failed: {ended:#?}");
+    let row = &json["results"][0];
+    assert!(row["errors"].as_u64() > Some(0), "{json}");
+    let warnings = row["warnings"].as_array().expect("warnings");
+    let told = warnings.iter().find(|warning| warning["code"] == "errors").expect("said");
+    assert!(told["message"].as_str().expect("words").contains("ENOSPC"), "{told}");
+}
+
+#[test]
+fn a_read_only_file_system_is_refused() {
+    if !has("a read-only file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let disk = Mounted::new("mkfs.ext4", 64);
+    disk.make_read_only();
+    let folder = scratch();
+    let ended = plimsoll(folder.path(), &["run", "smoke", "--target", text(disk.path())]).with_code(3);
+    assert!(ended.err.contains("read-only"), "{ended:#?}");
+}
+
+#[test]
+fn two_runs_on_one_target_do_not_meet() {
+    let folder = scratch();
+    let first = start(folder.path(), &LONG);
+    wait_for_samples(folder.path());
+    let second = plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"]).with_code(3);
+    assert!(second.err.contains("another run") || second.err.contains("in use"), "{second:#?}");
+    assert!(!folder.path().join("second.plimsoll").exists());
+    signal(&first, "INT");
+    end(first).with_code(130);
+}
+
+#[test]
+fn without_io_uring_the_sync_backend_takes_over_and_says_so() {
+    if !has("io_uring forbidden by the kernel", &["setpriv", "loop"]) {
+        return;
+    }
+    let forbidden = Forbidden::io_uring();
+    let folder = scratch();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
+    let program = folder.path().join("plimsoll");
+    fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).current_dir(folder.path());
+    nobody.args(["run", "smoke", "--json", "--out", "run.plimsoll"]);
+    let ended = common::Ended::from(nobody.output().expect("setpriv starts"));
+    drop(forbidden);
+    let json = ended.with_code(0).json();
+    for row in json["results"].as_array().expect("rows") {
+        let codes: Vec<&str> = row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        assert!(codes.contains(&"backend-fallback"), "{codes:?}");
+        assert!(row["ios"].as_u64() > Some(0));
+    }
+}
+
+/// io_uring forbidden to all but root, until dropped.
+struct Forbidden {
+    before: String,
+}
+
+const IO_URING: &str = "/proc/sys/kernel/io_uring_disabled";
+
+impl Forbidden {
+    fn io_uring() -> Forbidden {
+        let before = fs::read_to_string(IO_URING).expect("a kernel with io_uring_disabled");
+        fs::write(IO_URING, "1").expect("root");
+        Forbidden { before }
+    }
+}
+
+impl Drop for Forbidden {
+    fn drop(&mut self) {
+        let _ = fs::write(IO_URING, self.before.trim());
+    }
+}
+
+#[test]
+fn a_damaged_run_file_is_refused_in_words() {
+    let folder = scratch();
+    let here = folder.path();
+    plimsoll(here, &["run", "smoke", "--scale", "1/20", "--quiet", "--out", "run.plimsoll"]).with_code(0);
+    let whole = fs::read(here.join("run.plimsoll")).expect("a run file");
+    let refused = |name: &str| {
+        for command in ["show", "report"] {
+            let ended = plimsoll(here, &[command, name]).with_code(5);
+            assert!(ended.err.starts_with("error: ") && ended.err.contains(name) && ended.out.is_empty(), "{ended:#?}");
+        }
+    };
+    for (number, length) in [0, 1, 99, 4096, whole.len() / 2, whole.len() - 1].into_iter().enumerate() {
+        let name = format!("cut-{number}.plimsoll");
+        fs::write(here.join(&name), &whole[..length]).expect("a file");
+        refused(&name);
+    }
+    fs::write(here.join("letter.txt"), "Dear all, attached is the report.").expect("a file");
+    refused("letter.txt");
+    refused("missing.plimsoll");
+    run("sqlite3", &[text(&here.join("other.db")), "create table t(x); insert into t values (1);"]);
+    refused("other.db");
+    fs::create_dir(here.join("folder")).expect("a folder");
+    refused("folder");
+}
+
+#[test]
+fn a_run_file_is_never_overwritten() {
+    let folder = scratch();
+    fs::write(folder.path().join("run.plimsoll"), "precious").expect("a file");
+    let ended = plimsoll(folder.path(), &["run", "smoke", "--out", "run.plimsoll"]);
+    assert!(ended.code == 2 || ended.code == 4, "{ended:#?}");
+    assert!(ended.err.contains("--out"), "{ended:#?}");
+    assert_eq!(fs::read_to_string(folder.path().join("run.plimsoll")).expect("still there"), "precious");
+    assert_eq!(names(folder.path()), ["run.plimsoll"], "nothing was touched");
+}
+
+#[test]
+fn somebodys_files_are_never_touched() {
+    let folder = scratch();
+    let theirs = folder.path().join("theirs");
+    fs::create_dir(&theirs).expect("a folder");
+    fs::write(theirs.join("thesis.tex"), "years of work").expect("a file");
+    fs::write(theirs.join("data-00000.bin"), "a name like ours").expect("a file");
+    let args = ["run", "smoke", "--scale", "1/20", "--quiet", "--out", "run.plimsoll", "--target", "theirs"];
+    plimsoll(folder.path(), &args).with_code(0);
+    assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
+    assert_eq!(fs::read_to_string(theirs.join("data-00000.bin")).expect("still there"), "a name like ours");
+    // Not by `clean` either.
+    plimsoll(folder.path(), &["clean", "theirs"]).with_code(3);
+    assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
+}

@@ -1,0 +1,109 @@
+//! What we say was issued is what the kernel saw.
+
+mod common;
+
+use common::{Counters, Loop, has, plimsoll, scratch, text};
+use serde_json::Value;
+
+const SUITE: &str = "\
+name = \"truth\"
+[layout]
+size = \"24MiB\"
+[stages]
+prepare_block = \"64KiB\"
+precondition = \"200ms\"
+measure = \"700ms\"
+interval = \"100ms\"
+[[workload]]
+name = \"random\"
+block_size = \"4KiB\"
+read = \"70%\"
+depth = 16
+workers = 3
+[[workload]]
+name = \"large\"
+block_size = \"64KiB\"
+access = \"sequential\"
+read = \"50%\"
+depth = 4
+workers = 2
+[[workload]]
+name = \"odd\"
+block_size = \"12KiB\"
+read = \"0%\"
+depth = 8
+workers = 1
+";
+
+/// The counters that the run file claims. To a device, an fsync is a write of no sectors that carries a flush: the kernel counts it
+/// as both.
+fn claimed(json: &Value) -> Counters {
+    let sum = |op: &str, field: &str| -> u64 {
+        let totals = json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
+        totals.map(|total| total[field].as_u64().expect("a number")).sum()
+    };
+    Counters {
+        reads: sum("read", "ios"),
+        read_sectors: sum("read", "bytes") / 512,
+        writes: sum("write", "ios") + sum("fsync", "ios"),
+        write_sectors: sum("write", "bytes") / 512,
+        flushes: sum("fsync", "ios"),
+    }
+}
+
+fn run(device: &Loop, extra: &[&str]) -> (Counters, Value) {
+    let folder = scratch();
+    std::fs::write(folder.path().join("truth.toml"), SUITE).expect("a suite");
+    let mut args = vec!["run", "truth.toml", "--json", "--quiet"];
+    args.extend(extra);
+    let before = device.counters();
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    (device.counters().since(before), json)
+}
+
+#[test]
+fn a_device_that_was_given_up_saw_every_request_and_no_other() {
+    if !has("kernel truth of a whole run", &["losetup", "loop"]) {
+        return;
+    }
+    for backend in ["io_uring", "sync"] {
+        let device = Loop::new(64);
+        let set = format!("backend=\"{backend}\"");
+        let (seen, json) = run(&device, &["--destroy-data", text(&device.device), "--set", &set]);
+        let claimed = claimed(&json);
+        assert_eq!(seen, claimed, "{backend}");
+        assert!(claimed.reads > 100 && claimed.writes > 400 && claimed.flushes == 1, "{claimed:?}");
+        let stages: Vec<&str> = json["issued"].as_array().expect("a list").iter().filter_map(|t| t["stage"].as_str()).collect();
+        assert!(["prepare", "precondition", "measure"].iter().all(|stage| stages.contains(stage)));
+    }
+}
+
+#[test]
+fn a_device_that_is_only_read_saw_no_write() {
+    if !has("kernel truth of a run that only reads", &["losetup", "loop"]) {
+        return;
+    }
+    let device = Loop::new(64);
+    let (seen, json) = run(&device, &["--existing", "--target", text(&device.device), "--set", "read=\"100%\""]);
+    assert_eq!(seen, claimed(&json));
+    assert_eq!((seen.writes, seen.write_sectors, seen.flushes), (0, 0, 0));
+}
+
+#[test]
+fn an_interrupted_run_counts_what_was_on_its_way() {
+    if !has("kernel truth of an interrupted run", &["losetup", "loop"]) {
+        return;
+    }
+    let device = Loop::new(64);
+    let folder = scratch();
+    let before = device.counters();
+    let line = ["run", "--rw", "randwrite", "--iodepth", "32", "--numjobs", "2", "--size", "32M", "--runtime", "30"];
+    let rest = ["--set", "prepare_block=64KiB", "--destroy-data", text(&device.device), "--json", "--quiet"];
+    let child = common::start(folder.path(), &[line.as_slice(), rest.as_slice()].concat());
+    // Well after the 512 requests of prepare.
+    common::wait_until("the measurement to begin", || device.counters().since(before).writes > 3_000);
+    common::signal(&child, "INT");
+    let json = common::end(child).with_code(130).json();
+    assert_eq!(json["state"], "interrupted");
+    assert_eq!(device.counters().since(before), claimed(&json));
+}

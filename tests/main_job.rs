@@ -1,0 +1,160 @@
+//! The main job from the outside: one command, and a report that holds.
+
+mod common;
+
+use common::{names, plimsoll, scratch, text};
+use serde_json::Value;
+use std::fs;
+
+/// A run of the built-in smoke suite with `extra` arguments; returns its folder and its JSON.
+fn smoke(extra: &[&str]) -> (tempfile::TempDir, Value) {
+    let folder = scratch();
+    let mut args = vec!["run", "smoke", "--json", "--out", "run.plimsoll"];
+    args.extend(extra);
+    let ended = plimsoll(folder.path(), &args).with_code(0);
+    let json = ended.json();
+    (folder, json)
+}
+
+#[test]
+fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
+    let (folder, json) = smoke(&[]);
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "one file to mail, one page to look at");
+    let prepared: Vec<&Value> = json["issued"].as_array().expect("a list").iter().filter(|t| t["stage"] == "prepare").collect();
+    let written = prepared.iter().find(|total| total["op"] == "write").expect("prepare writes");
+    assert_eq!(written["bytes"], 64 << 20, "every byte of two files of 32 MiB");
+    assert_eq!(prepared.iter().find(|total| total["op"] == "fsync").expect("and syncs")["ios"], 2);
+    let rows: Vec<(&str, &str)> = json["results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|row| (row["workload"].as_str().expect("a name"), row["op"].as_str().expect("an operation")))
+        .collect();
+    let expected = [
+        ("4k-random-read", "read"),
+        ("8k-random-70-30", "read"),
+        ("8k-random-70-30", "write"),
+        ("1m-sequential-write", "write"),
+    ];
+    assert_eq!(rows, expected);
+    for row in json["results"].as_array().expect("a list") {
+        let ios = row["ios"].as_u64().expect("a number");
+        let size = [("4k", 4096), ("8k", 8192), ("1m", 1 << 20)];
+        let size = size.iter().find(|(name, _)| row["workload"].as_str().expect("a name").starts_with(name)).expect("known").1;
+        assert_eq!(row["bytes"], ios * size);
+        assert!(ios > 0 && row["iops"].as_f64().expect("a rate") > 0.0);
+        let latency = &row["latency_ns"];
+        let rising = ["p50", "p90", "p99", "p99_9", "p99_99", "max"].map(|key| latency[key].as_u64().expect("a latency"));
+        assert!(rising.is_sorted() && rising[0] > 0, "{latency}");
+    }
+}
+
+#[test]
+fn a_recorded_run_says_the_same_at_any_time() {
+    let (folder, json) = smoke(&[]);
+    let here = folder.path();
+    let page = fs::read(here.join("run.html")).expect("a page");
+    assert_eq!(plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json(), json);
+    plimsoll(here, &["report", "run.plimsoll", "--out", "again.html"]).with_code(0);
+    assert_eq!(fs::read(here.join("again.html")).expect("a page"), page, "a report is a pure function of the run file");
+    let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
+    for word in ["workload", "IOPS", "MiB/s", "p99.9", "errors", "CPU", "8k-random-70-30"] {
+        assert!(table.contains(word), "{word} is missing in\n{table}");
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_from_anywhere() {
+    let (folder, _) = smoke(&[]);
+    let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
+    let lower = page.to_lowercase();
+    for outside in ["src=\"http", "href=\"http", "url(http", "@import", "<link", "<iframe", "src=\"//", "fetch(", "xmlhttprequest"] {
+        assert!(!lower.contains(outside), "the page asks for something outside: {outside}");
+    }
+    assert!(lower.contains("<svg") && lower.contains("8k-random-70-30"));
+}
+
+#[test]
+fn a_plan_touches_nothing() {
+    let folder = scratch();
+    let plan = plimsoll(folder.path(), &["plan"]).with_code(0).out;
+    assert!(plan.contains("four-corners") && plan.contains("writes") && plan.contains("time"), "{plan}");
+    let json = plimsoll(folder.path(), &["plan", "--json"]).with_code(0).json();
+    assert_eq!(json["points"].as_array().map(Vec::len), Some(7));
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn the_default_suite_takes_less_than_two_minutes_of_load() {
+    let folder = scratch();
+    let json = plimsoll(folder.path(), &["plan", "--json"]).with_code(0).json();
+    let stages = json["stages"].as_array().expect("stages");
+    let fixed: u64 = stages.iter().filter_map(|stage| stage["work"]["stop"]["After"].as_u64()).sum();
+    assert!(fixed < 120_000_000_000, "{fixed} ns");
+    assert_eq!(stages[0]["kind"], "Prepare", "every byte is written first");
+}
+
+#[test]
+fn the_quick_form_is_what_a_fio_user_types() {
+    let folder = scratch();
+    let line = "run --rw randrw --rwmixread 70 --bs 8k --iodepth 4 --numjobs 2 --size 8M --runtime 1 data --json --quiet --keep-data";
+    let args: Vec<&str> = line.split(' ').collect();
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let rows = json["results"].as_array().expect("rows");
+    assert_eq!(rows.iter().map(|row| row["op"].as_str().expect("op")).collect::<Vec<_>>(), ["read", "write"]);
+    let kept = names(&folder.path().join("data"));
+    assert_eq!(kept, [".plimsoll", "data-00000.bin", "data-00001.bin"], "--keep-data keeps them");
+    for file in &kept[1..] {
+        assert_eq!(fs::metadata(folder.path().join("data").join(file)).expect("a file").len(), 8 << 20);
+    }
+    plimsoll(folder.path(), &["clean", "data"]).with_code(0);
+    assert!(!folder.path().join("data").exists(), "clean leaves nothing of ours");
+}
+
+#[test]
+fn a_scaled_run_says_that_it_is_one() {
+    let (_folder, json) = smoke(&["--scale", "1/10"]);
+    assert_eq!(json["scale"], "1/10");
+    for row in json["results"].as_array().expect("rows") {
+        let codes: Vec<&str> = row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        assert!(codes.contains(&"scaled"), "{codes:?}");
+    }
+}
+
+#[test]
+fn buffered_in_memory_is_marked() {
+    let (_folder, json) = smoke(&["--buffered"]);
+    let warnings = json["results"][0]["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().any(|warning| warning["code"] == "fits-in-memory"), "{warnings:?}");
+}
+
+#[test]
+fn what_exists_is_read_and_stays_as_it_was() {
+    let folder = scratch();
+    let file = folder.path().join("theirs.bin");
+    let content: Vec<u8> = (0..(4 << 20)).map(|n: u32| (n % 251) as u8).collect();
+    fs::write(&file, &content).expect("a file");
+    let before = fs::metadata(&file).and_then(|meta| meta.modified()).expect("a time");
+    let out = folder.path().join("x.plimsoll");
+    let args = ["run", "smoke", "--existing", "--target", text(&file), "--set", "layout.size=4MiB", "--json", "--out", text(&out)];
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    assert_eq!(fs::read(&file).expect("still there"), content);
+    assert_eq!(fs::metadata(&file).and_then(|meta| meta.modified()).expect("a time"), before);
+    assert!(json["issued"].as_array().expect("a list").iter().all(|total| total["op"] == "read"));
+    let workloads: Vec<&str> = json["results"].as_array().expect("rows").iter().filter_map(|r| r["workload"].as_str()).collect();
+    assert_eq!(workloads, ["4k-random-read"], "workloads that write are left out");
+}
+
+#[test]
+fn completions_manual_suites_and_reference_are_there() {
+    let folder = scratch();
+    let told = |args: &[&str]| plimsoll(folder.path(), args).with_code(0).out;
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(told(&["completions", shell]).contains("destroy-data"), "{shell}");
+    }
+    assert!(told(&["man"]).contains(".TH plimsoll"));
+    assert!(told(&["suites"]).contains("four-corners"));
+    assert!(told(&["suites", "smoke"]).contains("[[workload]]"));
+    assert!(told(&["suites", "--reference"]).contains("`block_size`"));
+    assert!(told(&["run", "--help"]).contains("--destroy-data"));
+}
