@@ -1,1 +1,66 @@
-fn main() {}
+//! `cargo xtask`: the chores of the workspace.
+//!
+//! Each command is a module; this page is the table of contents.
+
+mod bench;
+mod ci;
+mod dist;
+mod docs;
+mod parts;
+mod shell;
+mod test;
+mod tidy;
+
+use shell::Outcome;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  ci      fmt, clippy, tidy, test: what has to pass before a change goes in
+  test    every test of the workspace, with the real parts that they need
+            [-- ARGS for `cargo test`]
+  tidy    the rules of the house that no compiler checks
+  docs    writes the generated pages
+  bench   side-by-side benchmarks against the peers that are installed
+            [--rounds N] [--seconds S] [--cpu N] [--only NAME] [--write]
+  dist    a static binary, with its size and checksum
+
+Exit codes: 0 good, 1 something failed, 2 not a command.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("", &[][..]),
+    };
+    match run(command, rest) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(problem)) => {
+            eprintln!("xtask {command}: {problem}");
+            ExitCode::FAILURE
+        }
+        None => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs `command`, or says by `None` that there is no such command.
+fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
+    Some(match command {
+        "ci" => ci::run(),
+        "test" => test::run(rest),
+        "tidy" => tidy::run(),
+        "docs" => docs::run(),
+        "bench" => bench::run(rest),
+        "dist" => dist::run(),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => return None,
+    })
+}

@@ -58,6 +58,8 @@ const MAX_POINTS: usize = 10_000;
 /// A suite is a page of text. More is not a suite.
 const MAX_TEXT: usize = 1 << 20;
 
+const NO_WORKLOAD: &str = "the suite has no workload";
+
 impl Spec {
     /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in suite), with `overrides` put in.
     ///
@@ -85,7 +87,7 @@ impl Spec {
         let spec = Spec::read(&root, &mut problems);
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the grammar cannot have caused stay.
-            problems.retain(|problem| !problem.message.ends_with("is missing"));
+            problems.retain(|problem| !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD);
         }
         if problems.is_empty() {
             return Ok(spec);
@@ -190,7 +192,7 @@ fn read_points(root: &Table, axes: &[Axis<'_>], problems: &mut Vec<Problem>) -> 
         None => &[],
     };
     if workloads.is_empty() {
-        problems.push(Problem::new(0..0, "the suite has no workload", "add a `[[workload]]` with a name"));
+        problems.push(Problem::new(0..0, NO_WORKLOAD, "add a `[[workload]]` with a name"));
     }
     let combinations: usize = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
     if combinations.saturating_mul(workloads.len()) > MAX_POINTS {

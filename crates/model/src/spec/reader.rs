@@ -248,7 +248,9 @@ impl<T: Field> Field for Auto<T> {
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {
             Value::Text(text) if text == "auto" => Ok(Auto::Auto),
-            _ => T::read(node).map(Auto::Fixed),
+            _ => T::read(node)
+                .map(Auto::Fixed)
+                .map_err(|error| UnitError { remedy: format!("{}, or \"auto\"", error.remedy), ..error }),
         }
     }
 

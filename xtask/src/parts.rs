@@ -1,0 +1,248 @@
+//! The real parts that whole-program tests run against: what is here, what can be installed, what has to be left out.
+
+use crate::shell::{self, Outcome};
+use std::path::Path;
+use std::process::Command;
+
+/// Something outside the workspace that tests use.
+struct Part {
+    /// Its name in `PLIMSOLL_TEST_PARTS`.
+    name: &'static str,
+    /// What tests need it for.
+    purpose: &'static str,
+    source: Source,
+}
+
+/// Where a part comes from.
+enum Source {
+    /// One of these programs, from this Debian package.
+    Program { names: &'static [&'static str], package: &'static str },
+    /// The kernel's: there for root when this path is.
+    Kernel { path: &'static str },
+}
+
+const PARTS: &[Part] = &[
+    Part {
+        name: "fio",
+        purpose: "the peer that figures are held against",
+        source: Source::Program { names: &["fio"], package: "fio" },
+    },
+    Part {
+        name: "sqlite3",
+        purpose: "reading run files with a program that is not ours",
+        source: Source::Program { names: &["sqlite3"], package: "sqlite3" },
+    },
+    Part {
+        name: "mkfs.ext4",
+        purpose: "small file systems that can be filled up",
+        source: Source::Program { names: &["mkfs.ext4"], package: "e2fsprogs" },
+    },
+    Part {
+        name: "losetup",
+        purpose: "block devices over a file",
+        source: Source::Program { names: &["losetup"], package: "util-linux" },
+    },
+    Part {
+        name: "mount",
+        purpose: "file systems on loop devices, read-only mounts",
+        source: Source::Program { names: &["mount"], package: "mount" },
+    },
+    Part {
+        name: "taskset",
+        purpose: "pinning benchmarks to one processor",
+        source: Source::Program { names: &["taskset"], package: "util-linux" },
+    },
+    Part {
+        name: "setpriv",
+        purpose: "running as a user without privileges",
+        source: Source::Program { names: &["setpriv"], package: "util-linux" },
+    },
+    Part {
+        name: "chromium",
+        purpose: "looking at reports in a real browser",
+        source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
+    },
+    Part {
+        name: "loop",
+        purpose: "the kernel's own count of requests",
+        source: Source::Kernel { path: "/dev/loop-control" },
+    },
+    Part {
+        name: "zram",
+        purpose: "a block device that takes next to no time",
+        source: Source::Kernel { path: "/sys/class/zram-control/hot_add" },
+    },
+];
+
+/// A part that tests have to do without.
+#[derive(Debug, PartialEq, Eq)]
+struct Skip {
+    name: &'static str,
+    purpose: &'static str,
+    why: String,
+    /// It could have been installed here, so that its absence is a fault of this machine and not of its kind.
+    installable: bool,
+}
+
+/// What tests can count on.
+pub struct Parts {
+    present: Vec<&'static str>,
+    skips: Vec<Skip>,
+}
+
+/// What this process may do about a missing part.
+#[derive(Clone, Copy)]
+struct Powers {
+    root: bool,
+    apt: bool,
+}
+
+/// Looks for every part and installs the missing ones where it may.
+pub fn ensure() -> Parts {
+    let powers = Powers { root: shell::is_root(), apt: shell::which("apt-get").is_some() };
+    let mut failures = Vec::new();
+    if powers.root && powers.apt {
+        for package in missing_packages() {
+            println!("installing {package}");
+            if let Err(error) = install(package) {
+                failures.push((package, error));
+            }
+        }
+    }
+    let mut parts = Parts { present: Vec::new(), skips: Vec::new() };
+    for part in PARTS {
+        match judge(part, is_here(part), powers, &failures) {
+            None => parts.present.push(part.name),
+            Some(skip) => parts.skips.push(skip),
+        }
+    }
+    parts
+}
+
+fn missing_packages() -> Vec<&'static str> {
+    let mut packages = Vec::new();
+    for part in PARTS {
+        if let Source::Program { package, .. } = part.source
+            && !is_here(part)
+            && !packages.contains(&package)
+        {
+            packages.push(package);
+        }
+    }
+    packages
+}
+
+fn is_here(part: &Part) -> bool {
+    match part.source {
+        Source::Program { names, .. } => names.iter().any(|name| shell::which(name).is_some()),
+        Source::Kernel { path } => Path::new(path).exists(),
+    }
+}
+
+/// Whether tests can have `part`; if not, the words for why.
+fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -> Option<Skip> {
+    let skip = |why: String, installable| Some(Skip { name: part.name, purpose: part.purpose, why, installable });
+    match part.source {
+        Source::Kernel { path } if !here => skip(format!("this kernel has no {path}"), false),
+        Source::Kernel { .. } if !powers.root => skip("only root may use it".to_owned(), false),
+        Source::Program { package, .. } if !here => {
+            let failed = failures.iter().find(|(name, _)| *name == package);
+            match failed {
+                Some((_, error)) => skip(format!("`apt-get install {package}` failed: {error}"), true),
+                None if !powers.apt => skip(format!("{package} is not installed and there is no apt-get"), false),
+                None if !powers.root => {
+                    skip(format!("{package} is not installed; run `apt-get install {package}` as root"), false)
+                }
+                None => skip(format!("the package {package} brings no such program"), true),
+            }
+        }
+        Source::Program { .. } | Source::Kernel { .. } => None,
+    }
+}
+
+/// Installs one package; asks for newer lists only if the ones at hand do not do.
+fn install(package: &str) -> Outcome<()> {
+    let attempt = || {
+        let mut command = Command::new("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        command.args(["install", "-qq", "-y", "--no-install-recommends", package]);
+        shell::capture(&mut command).map(drop)
+    };
+    attempt().or_else(|_| {
+        shell::capture(Command::new("apt-get").args(["update", "-qq"]))?;
+        attempt()
+    })
+}
+
+impl Parts {
+    /// The names of the parts that are here, as `PLIMSOLL_TEST_PARTS` lists them: with commas between.
+    pub fn list(&self) -> String {
+        self.present.join(",")
+    }
+
+    /// Says aloud what tests have to do without.
+    pub fn announce(&self) {
+        println!("real parts: {}", if self.present.is_empty() { "none".to_owned() } else { self.present.join(", ") });
+        for skip in &self.skips {
+            println!("SKIPPED: {} ({}) because {}", skip.name, skip.purpose, skip.why);
+        }
+    }
+
+    /// In continuous integration, fails over a part that could have been there.
+    ///
+    /// # Errors
+    /// Names the parts that could have been installed and are not there.
+    pub fn insist(&self, in_ci: bool) -> Outcome<()> {
+        let names: Vec<&str> = self.skips.iter().filter(|skip| skip.installable).map(|skip| skip.name).collect();
+        if names.is_empty() || !in_ci {
+            return Ok(());
+        }
+        Err(format!("left out in CI although it can be installed: {}; mend the package sources", names.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: Powers = Powers { root: true, apt: true };
+    const USER: Powers = Powers { root: false, apt: true };
+
+    fn part(name: &str) -> &'static Part {
+        PARTS.iter().find(|part| part.name == name).expect("a part of the list")
+    }
+
+    #[test]
+    fn a_part_that_is_here_is_not_skipped() {
+        assert_eq!(judge(part("fio"), true, USER, &[]), None);
+        assert_eq!(judge(part("loop"), true, ROOT, &[]), None);
+    }
+
+    #[test]
+    fn a_kernel_part_needs_the_kernel_and_root() {
+        let user = judge(part("loop"), true, USER, &[]).expect("a skip");
+        assert!(user.why.contains("root") && !user.installable);
+        let kernel = judge(part("zram"), false, ROOT, &[]).expect("a skip");
+        assert!(kernel.why.contains("/sys/class/zram-control") && !kernel.installable);
+    }
+
+    #[test]
+    fn only_what_could_have_been_installed_fails_ci() {
+        let failed = judge(part("fio"), false, ROOT, &[("fio", "no network".to_owned())]).expect("a skip");
+        assert!(failed.why.contains("no network"));
+        let user = judge(part("fio"), false, USER, &[]).expect("a skip");
+        assert!(user.why.contains("as root"));
+        let parts = |skip| Parts { present: vec!["loop"], skips: vec![skip] };
+        assert!(parts(user).insist(true).is_ok());
+        let strict = parts(failed);
+        assert!(strict.insist(true).unwrap_err().contains("fio"));
+        assert!(strict.insist(false).is_ok());
+    }
+
+    #[test]
+    fn names_are_unique_and_fit_into_a_list() {
+        for (index, part) in PARTS.iter().enumerate() {
+            assert!(!part.name.contains(',') && PARTS[..index].iter().all(|other| other.name != part.name));
+        }
+    }
+}

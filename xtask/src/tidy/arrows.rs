@@ -1,0 +1,171 @@
+//! Which crate may use which: the arrows of the design, read from the manifests.
+
+use super::Finding;
+use super::tree::Tree;
+
+/// A crate's folder and the crates it may name in its dependencies. Whatever is not here has no place yet.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("twin", &["model"]),
+    ("probe", &["model"]),
+    ("store", &["model"]),
+    ("analysis", &["model"]),
+    ("engine", &["twin", "model"]),
+    ("fleet", &["engine", "probe", "store", "analysis", "model"]),
+    ("report", &["analysis", "store", "model"]),
+    ("cli", &["model", "twin", "probe", "store", "analysis", "engine", "fleet", "report"]),
+    ("xtask", &["model"]),
+    ("tests", &["model", "twin", "probe", "store", "analysis", "engine", "fleet", "report", "cli"]),
+];
+
+const REMEDY: &str = "move the code to the room that may see both, or hand it over as a noun of `model`";
+
+/// Every arrow that the design does not have.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in tree.ending("Cargo.toml") {
+        let folder = manifest.path.trim_end_matches("Cargo.toml").trim_end_matches('/');
+        if folder.is_empty() {
+            continue;
+        }
+        let name = folder.strip_prefix("crates/").unwrap_or(folder);
+        let table: toml::Table = match manifest.text.parse() {
+            Ok(table) => table,
+            Err(error) => {
+                let what = format!("is not TOML: {}", toml::de::Error::message(&error));
+                findings.push(Finding::new(&manifest.path, what, "mend it"));
+                continue;
+            }
+        };
+        if allowed(name).is_none() {
+            let what = format!("the crate `{name}` has no place among the arrows");
+            findings.push(Finding::new(&manifest.path, what, "draw its arrows in xtask/src/tidy/arrows.rs"));
+            continue;
+        }
+        for (kind, user) in used(&table) {
+            if !may_use(name, &user, kind) {
+                let line = line_of(&manifest.text, &user);
+                let what = format!("`{name}` may not use `{user}` ({kind})");
+                findings.push(Finding::at(&manifest.path, line, what, REMEDY));
+            }
+        }
+    }
+    findings
+}
+
+fn allowed(name: &str) -> Option<&'static [&'static str]> {
+    ARROWS.iter().find(|(from, _)| *from == name).map(|(_, to)| *to)
+}
+
+/// Whether `from` may have `to` among its dependencies of `kind`.
+///
+/// Tests may look further than the code they test, but never back: a crate whose tests need what is built on it is two crates.
+fn may_use(from: &str, to: &str, kind: &str) -> bool {
+    let direct = |from, to| allowed(from).is_some_and(|list| list.contains(&to));
+    match kind {
+        "dev-dependencies" => direct(from, to) || !reaches(to, from),
+        _ => direct(from, to),
+    }
+}
+
+/// Whether following arrows from `from` leads to `to`. The arrows have no circle, which a test holds.
+fn reaches(from: &str, to: &str) -> bool {
+    allowed(from).unwrap_or_default().iter().any(|next| *next == to || reaches(next, to))
+}
+
+/// The crates of ours that a manifest names, with the kind of the dependency.
+fn used(manifest: &toml::Table) -> Vec<(&'static str, String)> {
+    let mut used = Vec::new();
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let per_target = targets.into_iter().flat_map(|table| table.values()).filter_map(toml::Value::as_table);
+    for table in std::iter::once(manifest).chain(per_target) {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let dependencies = table.get(kind).and_then(toml::Value::as_table);
+            for (key, value) in dependencies.into_iter().flatten() {
+                if let Some(name) = own_name(key, value) {
+                    used.push((kind, name.to_owned()));
+                }
+            }
+        }
+    }
+    used
+}
+
+/// The folder of the crate of ours that a dependency means, whatever it is called there.
+fn own_name<'a>(key: &'a str, value: &'a toml::Value) -> Option<&'a str> {
+    let text = |field| value.get(field).and_then(toml::Value::as_str);
+    let by_path = text("path").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+    let by_package = text("package").map(|package| match package {
+        "plimsoll" => "cli",
+        package => package.strip_prefix("plimsoll-").unwrap_or(package),
+    });
+    let name = by_path.or(by_package).unwrap_or(key);
+    allowed(name).map(|_| name)
+}
+
+/// The 1-based line that names `dependency`, 1 where none does.
+fn line_of(manifest: &str, dependency: &str) -> usize {
+    manifest.lines().position(|line| super::code::has_word(line, dependency)).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, manifest: &str) -> Vec<String> {
+        check(&Tree::of(&[(path, manifest)])).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_arrows_of_the_design_pass() {
+        let report = "[dependencies]\nanalysis.workspace = true\nmodel.workspace = true\nserde_json.workspace = true\n";
+        assert!(findings("crates/report/Cargo.toml", report).is_empty());
+        let twin = "[target.'cfg(unix)'.dependencies]\ntwin = { workspace = true }\n";
+        assert!(findings("crates/engine/Cargo.toml", twin).is_empty());
+    }
+
+    #[test]
+    fn an_arrow_back_is_found_with_its_line() {
+        let found = findings(
+            "crates/analysis/Cargo.toml",
+            "[package]\nname = \"a\"\n[dependencies]\nengine.workspace = true\n",
+        );
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("crates/analysis/Cargo.toml:4 `analysis` may not use `engine`"), "{}", found[0]);
+    }
+
+    #[test]
+    fn another_name_hides_nothing() {
+        for dependency in ["e = { path = \"../engine\" }", "e = { package = \"plimsoll-engine\", workspace = true }"] {
+            let found = findings("crates/report/Cargo.toml", &format!("[dependencies]\n{dependency}\n"));
+            assert_eq!(found.len(), 1, "{dependency}");
+        }
+        assert_eq!(findings("crates/store/Cargo.toml", "[target.'cfg(unix)'.dependencies]\nfleet = \"1\"\n").len(), 1);
+        assert_eq!(
+            findings("crates/store/Cargo.toml", "[build-dependencies]\nplimsoll = { path = \"../cli\" }\n").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn tests_may_look_sideways_but_not_back() {
+        assert!(findings("crates/report/Cargo.toml", "[dev-dependencies]\nengine.workspace = true\n").is_empty());
+        assert_eq!(findings("crates/model/Cargo.toml", "[dev-dependencies]\nstore.workspace = true\n").len(), 1);
+        assert_eq!(findings("crates/engine/Cargo.toml", "[dev-dependencies]\nfleet.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn a_crate_without_arrows_is_found() {
+        assert!(findings("crates/cloud/Cargo.toml", "[package]\n")[0].contains("no place"));
+    }
+
+    #[test]
+    fn the_arrows_have_no_circle() {
+        // In the order of the list every arrow points upwards.
+        for (index, (from, list)) in ARROWS.iter().enumerate() {
+            for to in *list {
+                assert!(ARROWS[..index].iter().any(|(earlier, _)| earlier == to), "{from} -> {to}");
+            }
+        }
+    }
+}

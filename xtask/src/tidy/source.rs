@@ -1,0 +1,204 @@
+//! Rules about Rust sources.
+
+use super::code::{has_word, lines_with_word, only_code};
+use super::tree::{Text, Tree};
+use super::{Finding, Verdict};
+
+/// A file of more lines than this has more than one duty.
+const MAX_LINES: usize = 800;
+/// From here on it is time to look for the second duty.
+const HINT_LINES: usize = 500;
+
+/// Only `report`, `cli`, chores and tests print; anybody else's words would end up between the lines of a report.
+pub fn prints(tree: &Tree) -> Vec<Finding> {
+    let remedy = "return the words, or send them as an event, and let `report` print them";
+    let mut findings = Vec::new();
+    for file in tree.ending(".rs").filter(|file| !may_print(&file.path)) {
+        let code = only_code(&file.text);
+        for (index, line) in code.lines().enumerate() {
+            for name in ["println", "eprintln", "print", "eprint", "dbg"] {
+                if has_word(line, name) && line.contains(&format!("{name}!")) {
+                    findings.push(Finding::at(&file.path, index + 1, format!("`{name}!`"), remedy));
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn may_print(path: &str) -> bool {
+    let Some(inside) = path.strip_prefix("crates/") else { return true };
+    let test_or_build = path.contains("/tests/") || path.contains("/benches/") || path.contains("/examples/");
+    let test_or_build = test_or_build || path.ends_with("/tests.rs") || path.ends_with("/build.rs");
+    inside.starts_with("report/") || inside.starts_with("cli/") || test_or_build
+}
+
+/// `unsafe` stays in the engine, where its reasons are written beside it.
+pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
+    let remedy = "use a safe function of rustix, or move the call into crates/engine";
+    let outside = tree.ending(".rs").filter(|file| !file.path.starts_with("crates/engine/"));
+    let in_file = |file: &Text| {
+        let lines = lines_with_word(&only_code(&file.text), concat!("un", "safe"));
+        lines.into_iter().map(|line| Finding::at(&file.path, line, "unsafe code", remedy)).collect::<Vec<_>>()
+    };
+    outside.flat_map(in_file).collect()
+}
+
+/// `model` and `analysis` open no file, start no thread and read no clock: whatever they decide can be tested by calling it.
+pub fn purity(tree: &Tree) -> Vec<Finding> {
+    let remedy = "take the value as an argument and let `fleet` or `cli` fetch it";
+    let mut findings = Vec::new();
+    for file in tree.ending(".rs") {
+        if !["crates/model/src/", "crates/analysis/src/"].iter().any(|room| file.path.starts_with(room)) {
+            continue;
+        }
+        let code = only_code(&file.text);
+        for name in ["Instant", "SystemTime"] {
+            for line in lines_with_word(&code, name) {
+                findings.push(Finding::at(&file.path, line, format!("`{name}` is a clock"), remedy));
+            }
+        }
+        for (line, module) in std_modules(&code) {
+            if ["fs", "net", "thread", "process", "env"].contains(&module.as_str()) {
+                findings.push(Finding::at(&file.path, line, format!("`std::{module}` is an effect"), remedy));
+            }
+        }
+    }
+    findings
+}
+
+/// The modules of `std` that `code` names, as `std::fs` or inside `std::{…}`, each with its 1-based line.
+fn std_modules(code: &str) -> Vec<(usize, String)> {
+    let mut modules = Vec::new();
+    for (at, _) in code.match_indices("std") {
+        if code[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let Some(path) = code[at + 3..].trim_start().strip_prefix("::") else { continue };
+        let line = code[..at].matches('\n').count() + 1;
+        let path = path.trim_start();
+        match path.strip_prefix('{') {
+            None => modules.push((line, first_name(path))),
+            Some(group) => modules.extend(group_members(group).into_iter().map(|member| (line, first_name(member)))),
+        }
+    }
+    modules
+}
+
+/// The members of a group of imports, whose opening brace is already behind us.
+fn group_members(group: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut members) = (0, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                members.push(&group[start..at]);
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                members.push(&group[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    members
+}
+
+fn first_name(path: &str) -> String {
+    path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// A reader holds a file of a few hundred lines.
+pub fn lengths(tree: &Tree) -> Verdict {
+    let mut verdict = Verdict::default();
+    for file in tree.ending(".rs") {
+        let lines = file.text.lines().count();
+        if lines > MAX_LINES {
+            let what = format!("{lines} lines are more than {MAX_LINES}");
+            verdict.findings.push(Finding::new(&file.path, what, "give its second duty a file of its own"));
+        } else if lines > HINT_LINES {
+            verdict.hints.push(format!("{} has {lines} lines", file.path));
+        }
+    }
+    verdict
+}
+
+/// No notes to ourselves, and no test that is switched off.
+pub fn leftovers(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let read = [".rs", ".sh", ".toml", ".html", ".js", ".css", ".ci/run"];
+    for file in tree.texts.iter().filter(|file| read.iter().any(|ending| file.path.ends_with(ending))) {
+        for note in [concat!("TO", "DO"), concat!("FIX", "ME")] {
+            for line in lines_with_word(&file.text, note) {
+                let what = format!("`{note}`");
+                findings.push(Finding::at(&file.path, line, what, "do it, or open an issue and take the note out"));
+            }
+        }
+        if file.path.ends_with(".rs") {
+            for (index, line) in only_code(&file.text).lines().enumerate() {
+                let attribute: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+                if attribute.contains("#[ignore") {
+                    let remedy = "mend the test, or let it ask PLIMSOLL_TEST_PARTS for what it needs";
+                    findings.push(Finding::at(&file.path, index + 1, "a test that is switched off", remedy));
+                }
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(findings: &[Finding]) -> Vec<&str> {
+        findings.iter().map(|finding| finding.place.as_str()).collect()
+    }
+
+    #[test]
+    fn only_the_rooms_that_may_do_print() {
+        let text = "// println!(\"no\")\nfn f() { println!(\"yes\"); }\nfn g() { sprint!(); dbg!(1); }\n";
+        let files =
+            ["crates/engine/src/a.rs", "crates/report/src/a.rs", "crates/cli/src/a.rs", "xtask/src/a.rs", "tests/a.rs"];
+        let tree = Tree::of(&files.map(|path| (path, text)));
+        assert_eq!(places(&prints(&tree)), ["crates/engine/src/a.rs:2", "crates/engine/src/a.rs:3"]);
+        assert!(may_print("crates/engine/tests/a.rs") && may_print("crates/model/src/spec/tests.rs"));
+    }
+
+    #[test]
+    fn unsafe_code_stays_in_the_engine() {
+        let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
+        let tree =
+            Tree::of(&["crates/engine/src/a.rs", "crates/probe/src/a.rs", "tests/a.rs"].map(|path| (path, text)));
+        assert_eq!(places(&unsafe_code(&tree)), ["crates/probe/src/a.rs:3", "tests/a.rs:3"]);
+    }
+
+    #[test]
+    fn pure_rooms_have_no_effects() {
+        let text = "use std::{fmt, fs::{self, File}};\nuse std::fmt;\n\nfn f() { std::thread::yield_now() }\n\
+                    use std::time::Instant;\n//! std::fs\nuse mystd::net;\nuse std :: net;\n";
+        let tree = Tree::of(&["crates/model/src/a.rs", "crates/probe/src/a.rs"].map(|path| (path, text)));
+        let mut found: Vec<usize> =
+            purity(&tree).iter().filter_map(|finding| finding.place.rsplit(':').next()?.parse().ok()).collect();
+        found.sort_unstable();
+        assert_eq!(found, [1, 4, 5, 8]);
+        assert!(purity(&tree).iter().all(|finding| finding.place.starts_with("crates/model/")));
+    }
+
+    #[test]
+    fn long_files_are_hinted_at_and_longer_ones_refused() {
+        let (short, long, longer) = ("\n".repeat(500), "\n".repeat(501), "\n".repeat(801));
+        let verdict = lengths(&Tree::of(&[("a.rs", &short), ("b.rs", &long), ("c.rs", &longer), ("d.md", &longer)]));
+        assert_eq!(verdict.hints, ["b.rs has 501 lines"]);
+        assert_eq!(places(&verdict.findings), ["c.rs"]);
+    }
+
+    #[test]
+    fn notes_and_sleeping_tests_are_found() {
+        let note = format!("// {}{}: later\n#[ ignore = \"slow\" ]\n// #[ignore]\nfn ignore() {{}}\n", "TO", "DO");
+        let tree = Tree::of(&[("a.rs", &note), ("a.md", &note), ("b.sh", &note)]);
+        assert_eq!(places(&leftovers(&tree)), ["a.rs:1", "a.rs:2", "b.sh:1"]);
+    }
+}
