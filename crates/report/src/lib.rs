@@ -1,6 +1,7 @@
 //! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
 
 mod chart;
+mod doubts;
 pub mod html;
 pub mod json;
 pub mod live;

@@ -1,7 +1,8 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
+use crate::doubts::{Marks, Touches};
 use crate::words;
-use analysis::{ResultRow, RunState, Warning};
+use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
 
@@ -49,12 +50,12 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     }
     cells.extend([
         row.op.name().to_owned(),
-        format!("{}{}", words::iops(row.iops()), marks.of(row, Touches::Rate)),
+        format!("{}{}", words::iops(row.iops()), superscripts(&marks.of(row, Touches::Rate))),
         words::mib_per_s(row.bytes_per_s()),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
-        format!("{}{}", quantile(0.99), marks.of(row, Touches::P99)),
-        format!("{}{}", quantile(0.999), marks.of(row, Touches::P999)),
+        format!("{}{}", quantile(0.99), superscripts(&marks.of(row, Touches::P99))),
+        format!("{}{}", quantile(0.999), superscripts(&marks.of(row, Touches::P999))),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),
         words::share(row.cpu_cores()),
@@ -62,44 +63,9 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     cells
 }
 
-/// The figure that a doubt stands beside.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Touches {
-    Rate,
-    P99,
-    P999,
-    /// One that this table does not show.
-    Other,
-}
-
-fn touches(warning: &Warning) -> Touches {
-    match warning {
-        Warning::FewSamples { .. } | Warning::ThinTail { quantile: "p99", .. } => Touches::P99,
-        Warning::ThinTail { quantile: "p99.9", .. } => Touches::P999,
-        Warning::ThinTail { .. } => Touches::Other,
-        _ => Touches::Rate,
-    }
-}
-
-/// Numbers each different sentence once.
-#[derive(Default)]
-struct Marks {
-    sentences: Vec<String>,
-}
-
-impl Marks {
-    fn of(&mut self, row: &ResultRow, figure: Touches) -> String {
-        let mut numbers: Vec<usize> = Vec::new();
-        for warning in row.warnings.iter().filter(|warning| touches(warning) == figure) {
-            let sentence = words::warning(warning);
-            let number = self.sentences.iter().position(|known| *known == sentence).unwrap_or_else(|| {
-                self.sentences.push(sentence);
-                self.sentences.len() - 1
-            });
-            numbers.push(number + 1);
-        }
-        numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
-    }
+/// `¹˒²`, behind a figure.
+fn superscripts(numbers: &[usize]) -> String {
+    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
 }
 
 fn superscript(number: usize) -> String {

@@ -12,6 +12,7 @@ pub fn iops(value: f64) -> String {
         v if v >= 999_500.0 => format!("{:.2} M", v / 1e6),
         v if v >= 99.95 => count(v.round() as u64),
         v if v >= 9.995 => format!("{v:.1}"),
+        0.0 => "0".to_owned(),
         v => format!("{v:.2}"),
     }
 }
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn numbers_have_three_figures_or_all_of_them() {
         let told: Vec<String> = [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
-        assert_eq!(told, ["0.00", "9.99", "42.1", "950", "18,200", "999,400", "1.23 M"]);
+        assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1.23 M"]);
         assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
         assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");
         assert_eq!(gb_per_s(81_920_000.0), "81.9 MB/s");

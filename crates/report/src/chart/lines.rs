@@ -1,0 +1,151 @@
+//! Lines over time or over quantiles.
+
+use super::Scale;
+use super::frame::{Frame, HEIGHT, number, svg};
+use crate::html::markup::{Markup, classed, element};
+
+/// One place on a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// Where on the vertical axis; `None` is a gap.
+    pub y: Option<f64>,
+}
+
+/// A line with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// As the legend says it.
+    pub name: String,
+    /// A class of the page's style: colour and dash, so that it can be told without colour, too.
+    pub style: &'static str,
+    /// Its places, from left to right.
+    pub points: Vec<Point>,
+}
+
+/// A chart of lines.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// The same in a sentence, for those who cannot see it.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Scale,
+    /// Its name.
+    pub x_name: &'static str,
+    /// Its ticks in words.
+    pub x_words: fn(f64) -> String,
+    /// The vertical axis.
+    pub y: Scale,
+    /// Its ticks, and values under the pointer, in words.
+    pub y_words: fn(f64) -> String,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+impl Lines {
+    /// The chart with its caption and legend.
+    pub fn render(&self) -> Markup {
+        let frame = Frame { x: self.x, y: self.y };
+        let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
+        content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
+        content.push(self.read_outs(&frame));
+        let caption = [Markup::from(&self.title), self.legend()];
+        let picture = svg(&self.title, &self.description, HEIGHT, content);
+        element("figure", &[], [element("figcaption", &[], caption), picture])
+    }
+
+    fn legend(&self) -> Markup {
+        let entry = |line: &Line| {
+            let path = [("class", line.style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
+            let size = [("viewBox", "0 0 22 10"), ("width", "22"), ("height", "10"), ("aria-hidden", "true")];
+            let key = element("svg", &size, element("line", &path, ""));
+            classed("span", "key", [key, Markup::from(&line.name)])
+        };
+        classed("span", "legend", self.lines.iter().map(entry).collect::<Markup>())
+    }
+
+    /// A strip over each place, which says its values: as a tooltip of the browser, and faster by the page's script.
+    fn read_outs(&self, frame: &Frame) -> Markup {
+        let Some(longest) = self.lines.iter().max_by_key(|line| line.points.len()) else { return Markup::new() };
+        let places: Vec<f64> = longest.points.iter().map(|point| frame.left(point.x)).collect();
+        let (top, bottom) = Frame::vertical();
+        let strip = |(index, point): (usize, &Point)| {
+            let here = places[index];
+            let before = if index == 0 { here } else { f64::midpoint(places[index - 1], here) };
+            let after = places.get(index + 1).map_or(here, |next| f64::midpoint(*next, here));
+            let (left, width) = (before.min(here - 1.0), (after - before).max(2.0));
+            let attributes = [
+                ("class", "hit"),
+                ("x", &*number(left)),
+                ("y", &*number(top)),
+                ("width", &*number(width)),
+                ("height", &*number(bottom - top)),
+                ("data-x", &*number(here)),
+            ];
+            element("rect", &attributes, element("title", &[], self.words_at(point.x)))
+        };
+        longest.points.iter().enumerate().map(strip).collect()
+    }
+
+    fn words_at(&self, x: f64) -> String {
+        let value = |line: &Line| {
+            let point = line.points.iter().find(|point| (point.x - x).abs() < 1e-9)?;
+            Some(format!("{} {}", line.name, point.y.map_or_else(|| "–".to_owned(), self.y_words)))
+        };
+        let values: Vec<String> = self.lines.iter().filter_map(value).collect();
+        format!("{}: {}", (self.x_words)(x), values.join(", "))
+    }
+}
+
+/// The stretches of a line between its gaps; a stretch of one place is a dot.
+fn draw(frame: &Frame, line: &Line) -> Markup {
+    let stretches = line.points.split(|point| point.y.is_none()).filter(|stretch| !stretch.is_empty());
+    let stretch = |points: &[Point]| {
+        let places: Vec<(f64, f64)> =
+            points.iter().filter_map(|point| Some((frame.left(point.x), frame.top(point.y?)))).collect();
+        if let [(x, y)] = places.as_slice() {
+            let class = format!("dot {}", line.style);
+            return element("circle", &[("class", &class), ("cx", &number(*x)), ("cy", &number(*y)), ("r", "2.5")], "");
+        }
+        let places: Vec<String> = places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        element("polyline", &[("class", line.style), ("points", &places.join(" "))], "")
+    };
+    stretches.map(stretch).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(ys: &[Option<f64>]) -> String {
+        let points = ys.iter().enumerate().map(|(x, y)| Point { x: x as f64, y: *y }).collect();
+        let chart = Lines {
+            title: "IOPS <over> time".to_owned(),
+            description: "d".to_owned(),
+            x: Scale::linear_to(ys.len() as f64),
+            x_name: "s",
+            x_words: |x| format!("{x} s"),
+            y: Scale::linear_to(100.0),
+            y_words: |y| format!("{y}"),
+            lines: vec![Line { name: "read".to_owned(), style: "line read", points }],
+        };
+        chart.render().into_string()
+    }
+
+    #[test]
+    fn a_gap_cuts_the_line_and_a_lone_place_is_a_dot() {
+        let svg = chart(&[Some(1.0), Some(2.0), None, Some(3.0)]);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert_eq!(svg.matches("<circle").count(), 1);
+        assert_eq!(svg.matches("class=\"hit\"").count(), 4);
+        assert!(svg.contains("2 s: read –") && svg.contains("IOPS &lt;over&gt; time"));
+    }
+
+    #[test]
+    fn a_chart_of_nothing_is_a_chart() {
+        assert!(chart(&[]).contains("<svg"));
+    }
+}

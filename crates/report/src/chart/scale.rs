@@ -1,0 +1,145 @@
+//! From values to places on an axis, and the ticks that people expect there.
+
+/// An axis: which values it shows and how they are spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scale {
+    /// From 0 to a largest value, evenly.
+    Linear {
+        /// The largest value; above 0.
+        max: f64,
+    },
+    /// From one value to another, each factor of ten as wide as the next.
+    Log {
+        /// The smallest value; above 0.
+        min: f64,
+        /// The largest; above the smallest.
+        max: f64,
+    },
+    /// Shares of all requests by their nines: 0, 90 %, 99 % and so on stand at equal distances.
+    Nines {
+        /// How many nines there are to see.
+        most: f64,
+    },
+}
+
+impl Scale {
+    /// Evenly from 0, with room above `largest` up to a round value.
+    pub fn linear_to(largest: f64) -> Scale {
+        let largest = if largest.is_finite() && largest > 0.0 { largest } else { 1.0 };
+        let step = nice_step(largest, 5.0);
+        Scale::Linear { max: (largest / step).ceil() * step }
+    }
+
+    /// By factors, from a round value below `smallest` to one above `largest`.
+    pub fn log_between(smallest: f64, largest: f64) -> Scale {
+        let smallest = if smallest.is_finite() && smallest > 0.0 { smallest } else { 1.0 };
+        let largest = if largest.is_finite() { largest.max(smallest) } else { smallest };
+        let min = round_below(smallest);
+        let max = round_above(largest);
+        Scale::Log { min, max: if max > min { max } else { min * 10.0 } }
+    }
+
+    /// Where a value stands, 0 to 1; values outside stand at the ends.
+    pub fn place(self, value: f64) -> f64 {
+        let place = match self {
+            Scale::Linear { max } => value / max,
+            Scale::Log { min, max } => (value.max(min) / min).log10() / (max / min).log10(),
+            Scale::Nines { most } => nines(value) / most,
+        };
+        place.clamp(0.0, 1.0)
+    }
+
+    /// Round values to mark, in rising order.
+    pub fn ticks(self) -> Vec<f64> {
+        match self {
+            Scale::Linear { max } => {
+                let step = nice_step(max, 5.0);
+                let count = (max / step + 1e-9).floor() as u32;
+                (0..=count).map(|n| f64::from(n) * step).collect()
+            }
+            Scale::Log { min, max } => log_ticks(min, max),
+            Scale::Nines { most } => {
+                let whole = (most + 1e-9).floor() as i32;
+                (0..=whole).map(|n| 1.0 - 10f64.powi(-n)).collect()
+            }
+        }
+    }
+}
+
+/// How many nines a share has: 0.9 has one, 0.999 three.
+fn nines(share: f64) -> f64 {
+    -(1.0 - share.clamp(0.0, 1.0 - 1e-12)).log10()
+}
+
+/// The step of 1, 2 or 5 times a power of ten that cuts `range` into about `parts`.
+fn nice_step(range: f64, parts: f64) -> f64 {
+    let rough = range / parts;
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
+    factor * power
+}
+
+fn round_below(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let factor = [5.0, 2.0, 1.0].into_iter().find(|factor| factor * power <= value * 1.000_001);
+    factor.unwrap_or(1.0) * power
+}
+
+fn round_above(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= value * 0.999_999);
+    factor.unwrap_or(10.0) * power
+}
+
+/// Every power of ten, and where there are few of them 2 and 5 times each; never more than eight.
+fn log_ticks(min: f64, max: f64) -> Vec<f64> {
+    let decades = (max / min).log10();
+    let factors: &[f64] = if decades <= 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let first = min.log10().floor() as i32;
+    let last = max.log10().ceil() as i32;
+    let stride = usize::try_from((last - first) / 8 + 1).unwrap_or(1);
+    let powers = (first..=last).step_by(stride);
+    let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
+    all.filter(|tick| *tick >= min * 0.999_999 && *tick <= max * 1.000_001).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_axes_end_at_round_values() {
+        for (largest, max, ticks) in
+            [(1.0, 1.0, 6), (182_000.0, 200_000.0, 5), (7.3, 8.0, 5), (0.0, 1.0, 6), (f64::NAN, 1.0, 6)]
+        {
+            let scale = Scale::linear_to(largest);
+            let Scale::Linear { max: told } = scale else { panic!("linear") };
+            assert!((told - max).abs() < max * 1e-9, "{largest}: {told}");
+            assert_eq!(scale.ticks().len(), ticks, "{largest}: {:?}", scale.ticks());
+            assert!((scale.place(told) - 1.0).abs() < 1e-9 && scale.place(0.0) == 0.0);
+        }
+    }
+
+    #[test]
+    fn log_axes_have_a_few_ticks_in_their_range() {
+        for (smallest, largest) in
+            [(80e3, 120e3), (90e3, 8e6), (1.0, 1e12), (5.0, 5.0), (0.0, 0.0), (3e3, f64::INFINITY)]
+        {
+            let scale = Scale::log_between(smallest, largest);
+            let ticks = scale.ticks();
+            assert!((1..=10).contains(&ticks.len()), "{smallest} to {largest}: {ticks:?}");
+            assert!(ticks.is_sorted());
+            assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&scale.place(*tick))));
+        }
+        let scale = Scale::Log { min: 1.0, max: 100.0 };
+        assert!((scale.place(10.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nines_stand_at_equal_distances() {
+        let scale = Scale::Nines { most: 4.0 };
+        assert!((scale.place(0.9) - 0.25).abs() < 1e-9 && (scale.place(0.99) - 0.5).abs() < 1e-9);
+        assert_eq!(scale.ticks().len(), 5);
+        assert_eq!(scale.place(1.0), 1.0);
+    }
+}

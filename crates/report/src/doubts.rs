@@ -1,0 +1,49 @@
+//! Which figure a doubt stands beside, and by which number.
+
+use crate::words;
+use analysis::{ResultRow, Warning};
+
+/// The figure that a doubt stands beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touches {
+    /// The rate, and with it all the rest.
+    Rate,
+    /// The p99 and what lies beyond.
+    P99,
+    /// The p99.9 and what lies beyond.
+    P999,
+    /// A figure that tables do not show; JSON has it with its doubt.
+    Other,
+}
+
+fn touches(warning: &Warning) -> Touches {
+    match warning {
+        Warning::FewSamples { .. } | Warning::ThinTail { quantile: "p99", .. } => Touches::P99,
+        Warning::ThinTail { quantile: "p99.9", .. } => Touches::P999,
+        Warning::ThinTail { .. } => Touches::Other,
+        _ => Touches::Rate,
+    }
+}
+
+/// Numbers each different sentence once, from 1, in the order in which tables show them.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// The sentences by number.
+    pub sentences: Vec<String>,
+}
+
+impl Marks {
+    /// The numbers of the doubts beside a figure of `row`.
+    pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
+        let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
+        here.map(|warning| self.number(words::warning(warning))).collect()
+    }
+
+    fn number(&mut self, sentence: String) -> usize {
+        let known = self.sentences.iter().position(|other| *other == sentence);
+        known.unwrap_or_else(|| {
+            self.sentences.push(sentence);
+            self.sentences.len() - 1
+        }) + 1
+    }
+}

@@ -1,0 +1,83 @@
+//! The report as one page that needs nothing else: it opens offline, in light and dark, prints, and can be mailed.
+//!
+//! A pure function of the records. All text of a run goes through [`markup`], which escapes it.
+
+mod about;
+pub(crate) mod markup;
+mod results;
+mod workload;
+
+use crate::words;
+use analysis::RunState;
+use markup::{Markup, classed, element, plain};
+use model::Record;
+
+/// The page of one or more runs.
+pub fn render(records: &[&Record]) -> String {
+    let title = match records {
+        [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
+        many => format!("{} runs: Plimsoll report", many.len()),
+    };
+    let mut body = Markup::new();
+    if records.len() > 1 {
+        body.push(results::comparison(records));
+    }
+    for (number, record) in records.iter().enumerate() {
+        body.push(run(record, number, records.len()));
+    }
+    let head = [
+        element("meta", &[("charset", "utf-8")], ""),
+        element("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")], ""),
+        element("meta", &[("name", "color-scheme"), ("content", "light dark")], ""),
+        plain("title", title),
+        plain("style", Markup::of_ours(include_str!("style.css"))),
+    ];
+    let script = plain("script", Markup::of_ours(include_str!("script.js")));
+    let page = element("html", &[("lang", "en")], [plain("head", head), plain("body", [plain("main", body), script])]);
+    // The empty elements of a head have no end tag in HTML.
+    format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n"))
+}
+
+/// Everything about one run.
+fn run(record: &Record, number: usize, of: usize) -> Markup {
+    let rows = analysis::results(record);
+    let mut content = header(record, number, of);
+    content.push(results::section(record, &rows));
+    content.push(workload::sections(record, &rows));
+    content.push(about::sections(record));
+    classed("article", "run", content)
+}
+
+fn header(record: &Record, number: usize, of: usize) -> Markup {
+    let plan = &record.plan;
+    let state = analysis::run_state(record);
+    let badge = if state == RunState::Complete { "badge good" } else { "badge bad" };
+    let name = if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
+    let mut content = plain("h1", name);
+    if !plan.description.is_empty() {
+        content.push(classed("p", "lead", &plan.description));
+    }
+    let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
+    if let Some((ended, _)) = record.end {
+        let seconds = ended.saturating_sub(record.started_unix_ns) / 1_000_000_000;
+        facts.push(format!("{} in all", model::Nanos(seconds * 1_000_000_000)));
+    }
+    if !plan.scale.is_full() {
+        facts.push(format!("shrunk to {}", plan.scale));
+    }
+    let facts = facts.join(" · ");
+    content.push(classed("p", "facts", [classed("span", badge, words::run_state(&state)), Markup::from(facts)]));
+    plain("header", content)
+}
+
+/// `node1`, or `node1 and 5 more hosts`.
+fn hosts(record: &Record) -> String {
+    let first = record.testbed.first().map_or("no host", |host| host.hostname.as_str());
+    match record.testbed.len() {
+        0 | 1 => first.to_owned(),
+        many => format!("{first} and {}", words::counted(many as u64 - 1, "more host")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+// The page is complete without this. It shows the values under the pointer faster than the browser's own tooltips do.
+(() => {
+  const box = document.createElement("div");
+  box.className = "readout";
+  box.hidden = true;
+  document.body.append(box);
+  const ns = "http://www.w3.org/2000/svg";
+  let line = null;
+  const clear = () => {
+    box.hidden = true;
+    if (line) line.remove();
+    line = null;
+  };
+  for (const hit of document.querySelectorAll(".hit")) {
+    const title = hit.querySelector("title");
+    hit.dataset.words = title.textContent;
+    title.remove();
+  }
+  document.addEventListener("pointermove", (event) => {
+    const hit = event.target.closest ? event.target.closest(".hit") : null;
+    if (!hit) return clear();
+    box.textContent = hit.dataset.words;
+    box.hidden = false;
+    const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
+    box.style.left = Math.max(left, 8) + "px";
+    box.style.top = Math.max(event.clientY - box.offsetHeight - 12, 8) + "px";
+    if (!line || line.parentNode !== hit.parentNode) {
+      if (line) line.remove();
+      line = document.createElementNS(ns, "line");
+      line.setAttribute("class", "cursor");
+      hit.parentNode.append(line);
+    }
+    const x = hit.dataset.x;
+    const top = Number(hit.getAttribute("y"));
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    line.setAttribute("y1", top);
+    line.setAttribute("y2", top + Number(hit.getAttribute("height")));
+  });
+})();

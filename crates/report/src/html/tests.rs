@@ -1,0 +1,108 @@
+//! The page as a whole.
+
+use super::render;
+use analysis::testing::Recorded;
+use model::{Note, NoteKind, Op, StageKind};
+
+fn sample(name: &str) -> Recorded {
+    let suite = format!(
+        "[stages]\nmeasure = \"5s\"\n[[workload]]\nname = {name:?}\nread = \"70%\"\n[[workload]]\nname = \"never begun\"\n"
+    );
+    let mut recorded = Recorded::new(&suite);
+    recorded.prepare();
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..5 {
+        let values: Vec<u64> = (0..2_000).map(|n| 80_000 + n * n).collect();
+        recorded.interval(stage, second, &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])]);
+    }
+    recorded.end();
+    recorded
+}
+
+/// Every tag that is opened is closed, in order. The start tags that HTML never closes are known.
+fn assert_balanced(page: &str) {
+    let body = page.split_once("</style>").map_or(page, |(_, rest)| rest);
+    let body = body.split_once("<script>").map_or(body, |(before, _)| before);
+    let mut open: Vec<&str> = Vec::new();
+    for piece in body.split('<').skip(1) {
+        let tag = piece.split('>').next().expect("a first part");
+        if let Some(name) = tag.strip_prefix('/') {
+            // Head and what is around it were opened before the style.
+            if let Some(last) = open.pop() {
+                assert_eq!(last, name, "near {piece}");
+            }
+        } else {
+            open.push(tag.split([' ', '\n']).next().expect("a name"));
+        }
+    }
+    assert!(open.iter().all(|name| ["body", "main"].contains(name)) || open.is_empty(), "left open: {open:?}");
+}
+
+#[test]
+fn the_page_is_whole_and_needs_nothing_else() {
+    let page = render(&[&sample("mix").record()]);
+    assert_balanced(&page);
+    for outside in ["src=", "href=", "url(", "@import", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    // The one address in it is a name: that of the language of pictures.
+    assert_eq!(page.matches("http").count(), 1);
+    for word in [
+        "IOPS over time",
+        "Latency over time, read",
+        "Latency over time, write",
+        "Latency distribution",
+        "Testbed",
+        "Plan",
+        "Sent",
+    ] {
+        assert!(page.contains(word), "{word} is missing");
+    }
+}
+
+#[test]
+fn names_cannot_break_out() {
+    let hostile = "</title><script>alert(1)</script>";
+    let mut recorded = sample(hostile);
+    recorded.note(Note { stage: None, host: 0, kind: NoteKind::NoFallocate, detail: hostile.to_owned() });
+    let record = recorded.record_mut();
+    record.plan.suite = hostile.to_owned();
+    record.testbed[0].hostname = hostile.to_owned();
+    record.plan.hosts[0].targets[0].path = hostile.to_owned();
+    let page = render(&[&recorded.record()]);
+    assert!(!page.contains("<script>alert"));
+    assert_balanced(&page);
+}
+
+#[test]
+fn the_same_record_gives_the_same_page() {
+    assert_eq!(render(&[&sample("mix").record()]), render(&[&sample("mix").record()]));
+}
+
+#[test]
+fn several_runs_stand_side_by_side() {
+    let (one, other) = (sample("mix").record(), sample("mix").record());
+    let page = render(&[&one, &other]);
+    assert!(page.contains("Side by side") && page.contains("Run 2 p99"));
+    assert_balanced(&page);
+}
+
+#[test]
+fn a_run_of_which_nothing_is_there_has_a_page() {
+    let page = render(&[&Recorded::new("[[workload]]\nname = \"w\"\n").record()]);
+    assert!(page.contains("Nothing was measured"));
+    assert_balanced(&page);
+}
+
+#[test]
+fn hours_make_no_huge_page() {
+    let mut recorded = Recorded::new("[stages]\nmeasure = \"2h\"\n[[workload]]\nname = \"w\"\n");
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..7_200 {
+        recorded.interval(stage, second, &[(Op::Read, &[100_000, 200_000])]);
+    }
+    recorded.end();
+    let page = render(&[&recorded.record()]);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(page.contains("7200 intervals, neighbours merged to"));
+}

@@ -1,0 +1,286 @@
+//! One workload after the other: how it went over time, and how its latencies are spread.
+
+use super::markup::{Markup, classed, element, plain};
+use super::results::name;
+use crate::chart::{Line, Lines, Point, Scale};
+use crate::words;
+use analysis::{QUANTILES, ResultRow, SeriesPoint, series};
+use model::{Histogram, Nanos, Op, Record};
+
+/// More places than this on a line cannot be told apart on a page.
+const MOST_POINTS: usize = 240;
+/// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
+const LEAST_BEYOND: f64 = 10.0;
+
+/// A section for each point.
+pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
+    let points = rows.chunk_by(|a, b| a.point == b.point);
+    points.map(|rows| section(record, rows)).collect()
+}
+
+fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let Some(first) = rows.first() else { return Markup::new() };
+    let all: Vec<(Op, Vec<SeriesPoint>)> =
+        rows.iter().map(|row| (row.op, series(record, first.stage, row.op))).collect();
+    let intervals = all.first().map_or(0, |(_, points)| points.len());
+    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all.into_iter().map(|(op, points)| (op, merged(points))).collect();
+    let mut charts = rate(&drawn).render();
+    for (op, points) in &drawn {
+        charts.push(latency(*op, points, rows.len() > 1).render());
+    }
+    charts.push(distribution(rows).render());
+    charts.push(figures(rows));
+    let mut content = plain("h2", name(first));
+    content.push(classed("p", "lead", words::work(&first.work, first.workers)));
+    content.push(classed("div", "charts", charts));
+    content.push(data(&drawn, intervals));
+    classed("section", "workload", content)
+}
+
+/// Neighbouring intervals together, if there are more than can be drawn: counts are added and histograms merged, never averaged.
+fn merged(points: Vec<SeriesPoint>) -> Vec<SeriesPoint> {
+    let together = points.len().div_ceil(MOST_POINTS).max(1);
+    let merge = |chunk: &[SeriesPoint]| {
+        let mut latency = Histogram::new();
+        chunk.iter().for_each(|point| latency.merge(&point.latency));
+        SeriesPoint {
+            start_s: chunk.first().map_or(0.0, |point| point.start_s),
+            length_s: chunk.iter().map(|point| point.length_s).sum(),
+            ios: chunk.iter().map(|point| point.ios).sum(),
+            bytes: chunk.iter().map(|point| point.bytes).sum(),
+            latency,
+        }
+    };
+    if together == 1 { points } else { points.chunks(together).map(merge).collect() }
+}
+
+/// Where an interval stands on the axis of time: at its end, when its figures were known.
+fn end_s(point: &SeriesPoint) -> f64 {
+    point.start_s + point.length_s
+}
+
+fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
+    Scale::linear_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
+}
+
+fn time_words(seconds: f64) -> String {
+    if seconds == 0.0 { "0".to_owned() } else { Nanos((seconds * 1e9).round() as u64).to_string() }
+}
+
+fn latency_words(ns: f64) -> String {
+    Nanos(ns.round() as u64).to_string()
+}
+
+fn line_of(op: Op) -> &'static str {
+    match op {
+        Op::Read => "line read",
+        Op::Write => "line write",
+        Op::Fsync => "line fsync",
+    }
+}
+
+fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
+    let line = |(op, points): &(Op, Vec<SeriesPoint>)| Line {
+        name: op.name().to_owned(),
+        style: line_of(*op),
+        points: points.iter().map(|point| Point { x: end_s(point), y: Some(point.iops()) }).collect(),
+    };
+    let lines: Vec<Line> = series.iter().map(line).collect();
+    let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let description = format!("From {} to {} requests per second", words::iops(least.min(most)), words::iops(most));
+    Lines {
+        title: "IOPS over time".to_owned(),
+        description,
+        x: time_axis(series),
+        x_name: "time",
+        x_words: time_words,
+        y: Scale::linear_to(most),
+        y_words: words::iops,
+        lines,
+    }
+}
+
+/// The lines of the latency chart: name, style, quantile (above 1: the maximum).
+const LATENCIES: [(&str, &str, f64); 4] =
+    [("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999), ("max", "line max", 2.0)];
+
+fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
+    let value = |point: &SeriesPoint, share: f64| {
+        let ns = if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
+        ns.map(|ns| (ns as f64).max(1.0))
+    };
+    let line = |(name, style, share): &(&'static str, &'static str, f64)| Line {
+        name: (*name).to_owned(),
+        style,
+        points: points.iter().map(|point| Point { x: end_s(point), y: value(point, *share) }).collect(),
+    };
+    let lines: Vec<Line> = LATENCIES.iter().map(line).collect();
+    let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    Lines {
+        title: if is_mix { format!("Latency over time, {op}") } else { "Latency over time".to_owned() },
+        description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
+        x: Scale::linear_to(points.iter().map(end_s).fold(0.0, f64::max)),
+        x_name: "time",
+        x_words: time_words,
+        y: Scale::log_between(least, most),
+        y_words: latency_words,
+        lines,
+    }
+}
+
+/// Latency against the share of requests that did not exceed it, on an axis of nines.
+fn distribution(rows: &[ResultRow]) -> Lines {
+    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency)).collect();
+    let all = || lines.iter().flat_map(|line| &line.points);
+    let values = || all().filter_map(|point| point.y);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let nines = all().map(|point| -(1.0 - point.x).log10()).fold(1.0, f64::max);
+    Lines {
+        title: "Latency distribution".to_owned(),
+        description: "The latency that a share of the requests did not exceed".to_owned(),
+        x: Scale::Nines { most: nines },
+        x_name: "share of requests",
+        x_words: share_words,
+        y: Scale::log_between(least, most),
+        y_words: latency_words,
+        lines,
+    }
+}
+
+fn quantiles(op: Op, latency: &Histogram) -> Line {
+    let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
+    let steps = if latency.count() == 0 { 0 } else { (supported * 20.0 + 1e-6) as u32 + 1 };
+    let point = |step: u32| {
+        let share = 1.0 - 10f64.powf(-f64::from(step) / 20.0);
+        Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)) }
+    };
+    Line { name: op.name().to_owned(), style: line_of(op), points: (0..steps).map(point).collect() }
+}
+
+/// The quantiles in figures, as far as requests support them.
+fn figures(rows: &[ResultRow]) -> Markup {
+    let mut head = element("th", &[("scope", "col")], "");
+    for row in rows {
+        let words = format!("{}, {}", row.op, words::counted(row.ios, "request"));
+        head.push(element("th", &[("scope", "col"), ("class", "number")], words));
+    }
+    let line = |name: &str, value: &dyn Fn(&ResultRow) -> Markup| {
+        let mut cells = element("th", &[("scope", "row")], name);
+        cells.push(rows.iter().map(|row| classed("td", "number", value(row))).collect::<Markup>());
+        plain("tr", cells)
+    };
+    let mut body =
+        line("mean", &|row| Markup::from(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64))));
+    for quantile in QUANTILES {
+        body.push(line(quantile.name, &|row| quantile_words(row, quantile.share)));
+    }
+    body.push(line("max", &|row| Markup::from(words::latency(row.latency.max_ns()))));
+    let table = element("table", &[("class", "figures")], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    plain("figure", [plain("figcaption", "Latency in figures"), table])
+}
+
+/// A quantile, or that too few requests lie beyond it.
+fn quantile_words(row: &ResultRow, share: f64) -> Markup {
+    let value = words::latency(row.latency.quantile_ns(share));
+    // The shares are not exact in binary.
+    if row.ios as f64 * (1.0 - share) + 1e-6 >= LEAST_BEYOND {
+        return Markup::from(value);
+    }
+    [Markup::from(value), classed("span", "thin", " (fewer than 10 beyond)")].into()
+}
+
+/// `0 %`, `90 %`, `99.9 %`: as many figures as it takes.
+fn share_words(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = match 1.0 - share {
+        rest if rest > 0.0099 => 0,
+        rest if rest > 0.00099 => 1,
+        _ => 2,
+    };
+    format!("{percent:.decimals$} %")
+}
+
+/// The numbers behind the charts, for those who would rather read them.
+fn data(series: &[(Op, Vec<SeriesPoint>)], intervals: usize) -> Markup {
+    let mut head = element("th", &[("scope", "col"), ("class", "number")], "Time");
+    head.push(element("th", &[("scope", "col")], "Op"));
+    for word in ["Requests", "IOPS", "MiB/s", "p50", "p99", "p99.9", "Max"] {
+        head.push(element("th", &[("scope", "col"), ("class", "number")], word));
+    }
+    let mut body = Markup::new();
+    let rows = series.iter().map(|(_, points)| points.len()).max().unwrap_or(0);
+    for index in 0..rows {
+        for (op, points) in series {
+            if let Some(point) = points.get(index) {
+                body.push(plain("tr", data_row(*op, point)));
+            }
+        }
+    }
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let summary = if rows < intervals {
+        format!("The numbers behind these charts ({intervals} intervals, neighbours merged to {rows})")
+    } else {
+        "The numbers behind these charts".to_owned()
+    };
+    plain("details", [plain("summary", summary), classed("div", "scroll", table)])
+}
+
+fn data_row(op: Op, point: &SeriesPoint) -> Markup {
+    let quantile = |share| words::latency(point.latency.quantile_ns(share));
+    let number = |text: String| classed("td", "number", text);
+    let mut cells = number(time_words(end_s(point)));
+    cells.push(plain("td", op.name()));
+    cells.push(number(words::count(point.ios)));
+    cells.push(number(words::iops(point.iops())));
+    cells.push(number(words::mib_per_s(point.bytes_per_s())));
+    cells.push(number(quantile(0.5)));
+    cells.push(number(quantile(0.99)));
+    cells.push(number(quantile(0.999)));
+    cells.push(number(words::latency(point.latency.max_ns())));
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(second: u32, values: &[u64]) -> SeriesPoint {
+        let mut latency = Histogram::new();
+        values.iter().for_each(|value| latency.record(*value));
+        SeriesPoint {
+            start_s: f64::from(second),
+            length_s: 1.0,
+            ios: values.len() as u64,
+            bytes: values.len() as u64 * 4096,
+            latency,
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_merged_and_nothing_is_lost() {
+        let points: Vec<SeriesPoint> = (0..1_000).map(|second| point(second, &[u64::from(second) + 1, 5])).collect();
+        let merged = merged(points);
+        assert!(merged.len() <= MOST_POINTS);
+        assert_eq!(merged.iter().map(|point| point.ios).sum::<u64>(), 2_000);
+        assert_eq!(merged.iter().map(|point| point.latency.count()).sum::<u64>(), 2_000);
+        assert_eq!(merged.iter().filter_map(|point| point.latency.max_ns()).max(), Some(1_000));
+        assert!((merged[0].iops() - 2.0).abs() < 1e-9, "rates are those of the whole stretch");
+    }
+
+    #[test]
+    fn quantiles_end_where_too_few_requests_lie_beyond() {
+        let mut latency = Histogram::new();
+        (0..10_000).for_each(|value| latency.record(value));
+        let last = quantiles(Op::Read, &latency).points.last().cloned().expect("points");
+        assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
+        assert!(quantiles(Op::Read, &Histogram::new()).points.is_empty());
+    }
+
+    #[test]
+    fn shares_have_as_many_figures_as_it_takes() {
+        let told: Vec<String> = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999].map(share_words).into();
+        assert_eq!(told, ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+    }
+}
