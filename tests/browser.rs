@@ -16,8 +16,15 @@ fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: &[&str]) -
     let address = format!("file://{}", text(page));
     // No network at all: whatever the page would ask for would be missing.
     let switches = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", &profile,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        &profile,
     ];
     let output = Command::new(browser).args(switches).args(extra).arg(address).output().expect("a browser that starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

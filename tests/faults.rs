@@ -11,8 +11,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run that takes longer than any test waits: reads of 16 MiB.
 const LONG: [&str; 16] = [
-    "run", "--rw", "randread", "--iodepth", "8", "--numjobs", "2", "--size", "8M", "--runtime", "60", "--set", "interval=50ms", "--out",
-    "run.plimsoll", "data",
+    "run",
+    "--rw",
+    "randread",
+    "--iodepth",
+    "8",
+    "--numjobs",
+    "2",
+    "--size",
+    "8M",
+    "--runtime",
+    "60",
+    "--set",
+    "interval=50ms",
+    "--out",
+    "run.plimsoll",
+    "data",
 ];
 
 /// Waits until a run has measured for a while, by what its file takes. The file grows by each interval.
@@ -100,7 +114,20 @@ fn on_a_disk_that_fills_up(extra: &[&str]) -> (common::Ended, serde_json::Value,
     let disk = Mounted::new("mkfs.ext2", 256);
     let folder = scratch();
     let target = disk.path().join("data");
-    let args = ["run", "--rw", "randwrite", "--iodepth", "4", "--size", "200M", "--runtime", "2", "--out", "run.plimsoll", "--target"];
+    let args = [
+        "run",
+        "--rw",
+        "randwrite",
+        "--iodepth",
+        "4",
+        "--size",
+        "200M",
+        "--runtime",
+        "2",
+        "--out",
+        "run.plimsoll",
+        "--target",
+    ];
     let child = start(folder.path(), &[&args, &[text(&target)][..], extra].concat());
     wait_until("the data file", || target.join("data-00000.bin").exists());
     signal(&child, "STOP");
@@ -120,7 +147,11 @@ fn a_disk_that_fills_up_in_prepare_ends_the_run_and_says_why() {
     let ended = ended.with_code(4);
     assert!(ended.err.contains("No space left on device"), "{ended:#?}");
     assert_eq!(json["state"], "failed");
-    let failed = json["issued"].as_array().expect("a list").iter().any(|t| t["stage"] == "prepare" && t["errors"].as_u64() > Some(0));
+    let failed = json["issued"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .any(|t| t["stage"] == "prepare" && t["errors"].as_u64() > Some(0));
     assert!(failed, "{json}");
     assert_eq!(left, ["filler", "lost+found"], "our files are gone, the other's is not");
 }
@@ -156,7 +187,8 @@ fn two_runs_on_one_target_do_not_meet() {
     let folder = scratch();
     let first = start(folder.path(), &LONG);
     wait_for_samples(folder.path());
-    let second = plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"]).with_code(3);
+    let second =
+        plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"]).with_code(3);
     assert!(second.err.contains("another run") || second.err.contains("in use"), "{second:#?}");
     assert!(!folder.path().join("second.plimsoll").exists());
     signal(&first, "INT");
@@ -180,7 +212,8 @@ fn without_io_uring_the_sync_backend_takes_over_and_says_so() {
     drop(forbidden);
     let json = ended.with_code(0).json();
     for row in json["results"].as_array().expect("rows") {
-        let codes: Vec<&str> = row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        let codes: Vec<&str> =
+            row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
         assert!(codes.contains(&"backend-fallback"), "{codes:?}");
         assert!(row["ios"].as_u64() > Some(0));
     }

@@ -73,7 +73,8 @@ fn a_device_that_was_given_up_saw_every_request_and_no_other() {
         let claimed = claimed(&json);
         assert_eq!(seen, claimed, "{backend}");
         assert!(claimed.reads > 100 && claimed.writes > 400 && claimed.flushes == 1, "{claimed:?}");
-        let stages: Vec<&str> = json["issued"].as_array().expect("a list").iter().filter_map(|t| t["stage"].as_str()).collect();
+        let stages: Vec<&str> =
+            json["issued"].as_array().expect("a list").iter().filter_map(|t| t["stage"].as_str()).collect();
         assert!(["prepare", "precondition", "measure"].iter().all(|stage| stages.contains(stage)));
     }
 }

@@ -20,7 +20,8 @@ fn smoke(extra: &[&str]) -> (tempfile::TempDir, Value) {
 fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
     let (folder, json) = smoke(&[]);
     assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "one file to mail, one page to look at");
-    let prepared: Vec<&Value> = json["issued"].as_array().expect("a list").iter().filter(|t| t["stage"] == "prepare").collect();
+    let prepared: Vec<&Value> =
+        json["issued"].as_array().expect("a list").iter().filter(|t| t["stage"] == "prepare").collect();
     let written = prepared.iter().find(|total| total["op"] == "write").expect("prepare writes");
     assert_eq!(written["bytes"], 64 << 20, "every byte of two files of 32 MiB");
     assert_eq!(prepared.iter().find(|total| total["op"] == "fsync").expect("and syncs")["ios"], 2);
@@ -40,11 +41,13 @@ fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
     for row in json["results"].as_array().expect("a list") {
         let ios = row["ios"].as_u64().expect("a number");
         let size = [("4k", 4096), ("8k", 8192), ("1m", 1 << 20)];
-        let size = size.iter().find(|(name, _)| row["workload"].as_str().expect("a name").starts_with(name)).expect("known").1;
+        let size =
+            size.iter().find(|(name, _)| row["workload"].as_str().expect("a name").starts_with(name)).expect("known").1;
         assert_eq!(row["bytes"], ios * size);
         assert!(ios > 0 && row["iops"].as_f64().expect("a rate") > 0.0);
         let latency = &row["latency_ns"];
-        let rising = ["p50", "p90", "p99", "p99_9", "p99_99", "max"].map(|key| latency[key].as_u64().expect("a latency"));
+        let rising =
+            ["p50", "p90", "p99", "p99_9", "p99_99", "max"].map(|key| latency[key].as_u64().expect("a latency"));
         assert!(rising.is_sorted() && rising[0] > 0, "{latency}");
     }
 }
@@ -68,7 +71,9 @@ fn the_page_needs_nothing_from_anywhere() {
     let (folder, _) = smoke(&[]);
     let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
     let lower = page.to_lowercase();
-    for outside in ["src=\"http", "href=\"http", "url(http", "@import", "<link", "<iframe", "src=\"//", "fetch(", "xmlhttprequest"] {
+    for outside in
+        ["src=\"http", "href=\"http", "url(http", "@import", "<link", "<iframe", "src=\"//", "fetch(", "xmlhttprequest"]
+    {
         assert!(!lower.contains(outside), "the page asks for something outside: {outside}");
     }
     assert!(lower.contains("<svg") && lower.contains("8k-random-70-30"));
@@ -116,7 +121,8 @@ fn a_scaled_run_says_that_it_is_one() {
     let (_folder, json) = smoke(&["--scale", "1/10"]);
     assert_eq!(json["scale"], "1/10");
     for row in json["results"].as_array().expect("rows") {
-        let codes: Vec<&str> = row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        let codes: Vec<&str> =
+            row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
         assert!(codes.contains(&"scaled"), "{codes:?}");
     }
 }
@@ -136,12 +142,24 @@ fn what_exists_is_read_and_stays_as_it_was() {
     fs::write(&file, &content).expect("a file");
     let before = fs::metadata(&file).and_then(|meta| meta.modified()).expect("a time");
     let out = folder.path().join("x.plimsoll");
-    let args = ["run", "smoke", "--existing", "--target", text(&file), "--set", "layout.size=4MiB", "--json", "--out", text(&out)];
+    let args = [
+        "run",
+        "smoke",
+        "--existing",
+        "--target",
+        text(&file),
+        "--set",
+        "layout.size=4MiB",
+        "--json",
+        "--out",
+        text(&out),
+    ];
     let json = plimsoll(folder.path(), &args).with_code(0).json();
     assert_eq!(fs::read(&file).expect("still there"), content);
     assert_eq!(fs::metadata(&file).and_then(|meta| meta.modified()).expect("a time"), before);
     assert!(json["issued"].as_array().expect("a list").iter().all(|total| total["op"] == "read"));
-    let workloads: Vec<&str> = json["results"].as_array().expect("rows").iter().filter_map(|r| r["workload"].as_str()).collect();
+    let workloads: Vec<&str> =
+        json["results"].as_array().expect("rows").iter().filter_map(|r| r["workload"].as_str()).collect();
     assert_eq!(workloads, ["4k-random-read"], "workloads that write are left out");
 }
 

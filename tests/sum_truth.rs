@@ -52,7 +52,13 @@ fn the_sum_over_workers_is_the_total_of_every_interval() {
         }
         for op in &sample.ops {
             let sum = sums.remove(&op.op).unwrap_or_default();
-            assert_eq!(sum, (op.ios, op.bytes, op.error_count()), "stage {} interval {}", sample.stage, sample.interval);
+            assert_eq!(
+                sum,
+                (op.ios, op.bytes, op.error_count()),
+                "stage {} interval {}",
+                sample.stage,
+                sample.interval
+            );
             let counted = op.latency.decode().expect("a histogram").count();
             assert_eq!(counted, op.ios, "a latency for every request");
         }
@@ -70,7 +76,8 @@ fn quantiles_are_those_of_the_raw_latencies() {
     for row in rows {
         let stage = record.stage(row.stage).expect("recorded");
         let load = stage.samples.iter().filter(|sample| sample.phase == Phase::Load);
-        let mut raw: Vec<u64> = load.flat_map(|s| &s.ops).filter(|op| op.op == row.op).flat_map(|op| op.raw_latencies.clone()).collect();
+        let mut raw: Vec<u64> =
+            load.flat_map(|s| &s.ops).filter(|op| op.op == row.op).flat_map(|op| op.raw_latencies.clone()).collect();
         assert_eq!(raw.len() as u64, row.ios);
         raw.sort_unstable();
         for quantile in analysis::QUANTILES {

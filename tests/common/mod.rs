@@ -101,7 +101,10 @@ pub fn has(test: &str, parts: &[&str]) -> bool {
     let here: Vec<&str> = here.split(',').collect();
     let missing: Vec<&str> = parts.iter().copied().filter(|part| !here.contains(part)).collect();
     if !missing.is_empty() {
-        println!("SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as root)", missing.join(", "));
+        println!(
+            "SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as root)",
+            missing.join(", ")
+        );
     }
     missing.is_empty()
 }
@@ -109,7 +112,8 @@ pub fn has(test: &str, parts: &[&str]) -> bool {
 /// The names in a folder, sorted.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
