@@ -65,7 +65,17 @@ impl Drop for Target {
         // What cannot be removed is a file in the target directory, or a device without pages.
         let _ = fs::remove_dir_all(&self.scratch);
         if let Some(number) = &self.zram {
-            let _ = fs::write("/sys/class/zram-control/hot_remove", number);
+            // Somebody (a udev rule, a late close) may still look at it for a moment.
+            let gone = (0..20).any(|_| {
+                let removed = fs::write("/sys/class/zram-control/hot_remove", number).is_ok();
+                if !removed {
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                }
+                removed
+            });
+            if !gone {
+                println!("/dev/zram{number} is still in use and stays; `zramctl --reset` removes it later");
+            }
         }
     }
 }

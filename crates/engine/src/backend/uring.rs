@@ -5,7 +5,7 @@ use crate::buffers::Buffers;
 use io_uring::{IoUring, opcode, squeue, types};
 use model::Op;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 
 /// The largest piece of memory that the kernel registers at once.
 const LARGEST_REGISTERED: usize = 1 << 30;
@@ -33,6 +33,8 @@ fn build(depth: u32) -> io::Result<IoUring> {
 pub(crate) struct Ring {
     ring: IoUring,
     files: Box<[RawFd]>,
+    /// For each file, how its requests go out.
+    flags: Box<[squeue::Flags]>,
     buffers: Buffers,
     /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
     write_base: usize,
@@ -72,7 +74,11 @@ impl Ring {
             }
         };
         let timed_wait = ring.params().is_feature_ext_arg();
-        Ok((Ring { ring, files, buffers, write_base, registered_files, registered_buffers, timed_wait }, refused))
+        let flags = files.iter().map(|file| flags(*file)).collect();
+        Ok((
+            Ring { ring, files, flags, buffers, write_base, registered_files, registered_buffers, timed_wait },
+            refused,
+        ))
     }
 
     #[inline]
@@ -93,7 +99,21 @@ impl Ring {
         } else {
             on!(types::Fd(self.files[io.file as usize]))
         };
-        entry.user_data(u64::from(io.slot))
+        entry.user_data(u64::from(io.slot)).flags(self.flags[io.file as usize])
+    }
+}
+
+/// Where a file knows no requests that do not wait (zram, tmpfs), the ring tries each of them in vain before it gives it to a thread of the
+/// kernel. There, asking for the thread at once saves a quarter of the whole cost.
+fn flags(file: RawFd) -> squeue::Flags {
+    // SAFETY: the caller keeps the files of a ring open.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    // Far behind the end there is nothing to read, so that the target itself never hears of this.
+    let (nowhere, mut room) = (1 << 62, [0; 1]);
+    let mut room = [io::IoSliceMut::new(&mut room)];
+    match rustix::io::preadv2(file, &mut room, nowhere, rustix::io::ReadWriteFlags::NOWAIT) {
+        Err(rustix::io::Errno::OPNOTSUPP) => squeue::Flags::ASYNC,
+        _ => squeue::Flags::empty(),
     }
 }
 
