@@ -25,7 +25,7 @@ impl Bar {
         match event {
             Event::StageStarted { .. } => {
                 self.bar = ProgressBar::new(STEPS);
-                let style = ProgressStyle::with_template("{spinner} {prefix}  {bar:24}  {msg}");
+                let style = ProgressStyle::with_template("{spinner} {prefix} {bar:10} {wide_msg}");
                 self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"));
                 self.bar.set_prefix(progress.head());
                 // It moves between two samples, too: a spinner that stands still means that we do.
