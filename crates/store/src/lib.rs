@@ -4,6 +4,8 @@
 //! `docs/run-file.md`.
 
 mod error;
+mod open;
+mod place;
 mod plausible;
 mod reader;
 mod schema;

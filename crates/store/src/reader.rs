@@ -1,38 +1,26 @@
 //! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is taken at its word.
 
 use crate::error::StoreError;
+use crate::open::open;
 use crate::plausible;
-use crate::schema::{APPLICATION_ID, FORMAT};
 use model::event::{Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
 use model::record::{Record, StageRecord};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::testbed::HostFacts;
 use model::{Op, Plan};
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// Reads a run file. A finished one is not changed; that of a killed run takes in its journal.
 ///
 /// # Errors
 /// It is not there, not a run file, made by a later version, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
-    let header = Header::read(path)?;
-    let journal = has_journal(path);
-    header.check(path, journal)?;
-    let flags = if journal { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
-    let damaged = |problem: Problem| StoreError::damaged(path, problem.0);
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| damaged(error.into()))?;
-    let record = connection
-        .busy_timeout(Duration::from_secs(5))
-        .map_err(Problem::from)
-        .and_then(|()| check_pages(&connection))
-        .and_then(|()| record(&connection))
-        .map_err(damaged)?;
+    let opened = open(path)?;
+    let record = check_pages(&opened.connection).and_then(|()| record(&opened.connection));
+    let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
 }
@@ -56,66 +44,6 @@ impl From<&str> for Problem {
     fn from(why: &str) -> Problem {
         Problem(why.to_owned())
     }
-}
-
-/// What the first hundred bytes of an SQLite file say (<https://www.sqlite.org/fileformat2.html#the_database_header>).
-struct Header {
-    bytes: [u8; 100],
-    file_length: u64,
-}
-
-impl Header {
-    fn read(path: &Path) -> Result<Header, StoreError> {
-        let open = |error: std::io::Error| StoreError::Open(path.to_owned(), error.to_string());
-        let mut file = File::open(path).map_err(open)?;
-        let meta = file.metadata().map_err(open)?;
-        let not = |why: &str| StoreError::NotARunFile(path.to_owned(), why.to_owned());
-        if !meta.is_file() {
-            return Err(not("it is not a file"));
-        }
-        let mut bytes = [0; 100];
-        match file.read_exact(&mut bytes) {
-            Ok(()) => Ok(Header { bytes, file_length: meta.len() }),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(not("it is too short")),
-            Err(error) => Err(open(error)),
-        }
-    }
-
-    fn check(&self, path: &Path, journal: bool) -> Result<(), StoreError> {
-        let not = |why: &str| StoreError::NotARunFile(path.to_owned(), why.to_owned());
-        if !self.bytes.starts_with(b"SQLite format 3\0") {
-            return Err(not("it is not an SQLite file"));
-        }
-        if self.word(68) != APPLICATION_ID {
-            return Err(not("it is some other program's SQLite file"));
-        }
-        if self.word(60) > FORMAT {
-            return Err(StoreError::Newer(path.to_owned(), self.word(60)));
-        }
-        let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
-            1 => 65_536,
-            page => u64::from(page),
-        };
-        let pages = u64::from(self.word(28));
-        // While a journal is there, the newest pages are in it and the file may be behind.
-        if !journal && (page == 0 || self.file_length != page.saturating_mul(pages)) {
-            return Err(StoreError::damaged(
-                path,
-                format!("it has {} bytes and should have {}", self.file_length, page.saturating_mul(pages)),
-            ));
-        }
-        Ok(())
-    }
-
-    fn word(&self, at: usize) -> u32 {
-        u32::from_be_bytes([self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]])
-    }
-}
-
-fn has_journal(path: &Path) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name).metadata().is_ok_and(|meta| meta.len() > 0)
 }
 
 /// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.

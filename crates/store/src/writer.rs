@@ -1,12 +1,13 @@
 //! Writes a run file as the run goes.
 
 use crate::error::StoreError;
+use crate::place::{beside, for_sqlite};
 use crate::schema::{APPLICATION_ID, FORMAT, TABLES};
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::plan::Plan;
 use model::sample::{IntervalSample, OpSample};
 use model::testbed::HostFacts;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, OpenFlags, Transaction, params};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,10 @@ impl Writer {
         let filled = fill(path, plan, testbed, version, started_unix_ns);
         filled.map(|connection| Writer { path: path.to_owned(), connection, plan: plan.clone() }).map_err(|error| {
             // We made it a moment ago, and there is nothing in it.
-            let _ = std::fs::remove_file(path);
-            StoreError::Create(path.to_owned(), error.to_string())
+            for made in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal")] {
+                let _ = std::fs::remove_file(made);
+            }
+            StoreError::Create(path.to_owned(), in_words(&error))
         })
     }
 
@@ -54,7 +57,7 @@ impl Writer {
             write(&transaction, plan, event)?;
             transaction.commit()
         });
-        written.map_err(|error| StoreError::Write(self.path.clone(), error.to_string()))
+        written.map_err(|error| StoreError::Write(self.path.clone(), in_words(&error)))
     }
 
     /// Closes the file of a run that is over: from then on it is one file, without a journal beside it.
@@ -62,7 +65,7 @@ impl Writer {
     /// # Errors
     /// The disk is full or gone. What was appended stays readable, with the journal beside the file.
     pub fn finish(self) -> Result<(), StoreError> {
-        let written = |error: rusqlite::Error| StoreError::Write(self.path.clone(), error.to_string());
+        let written = |error: rusqlite::Error| StoreError::Write(self.path.clone(), in_words(&error));
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(written)?;
         // Somebody who reads the file just now keeps the journal; all that was recorded is in the file all the same.
         let _ = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
@@ -78,7 +81,8 @@ fn fill(
     version: &str,
     started_unix_ns: u64,
 ) -> rusqlite::Result<Connection> {
-    let mut connection = Connection::open(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(for_sqlite(path), flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
@@ -102,7 +106,19 @@ fn fill(
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // A commit reaches the operating system, which outlives us; a power cut may take the last seconds.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
+    connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
     Ok(connection)
+}
+
+/// The error, with SQLite's own account of it where the message says no more than that something failed.
+fn in_words(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(cause, _) if cause.code == rusqlite::ErrorCode::SystemIoFailure => {
+            format!("{error} (SQLite code {}): the disk is full or gone", cause.extended_code)
+        }
+        _ => error.to_string(),
+    }
 }
 
 fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
