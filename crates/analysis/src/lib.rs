@@ -5,11 +5,15 @@
 mod issued;
 mod results;
 mod series;
+mod state;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod validity;
+mod warning;
 
 pub use issued::{Issued, issued};
-pub use results::{Cpu, ResultRow, RunState, results, run_state};
+pub use results::{Cpu, ResultRow};
 pub use series::{SeriesPoint, series};
-pub use validity::{QUANTILES, Quantile, Warning};
+pub use state::{RunState, run_state};
+pub use validity::results;
+pub use warning::{QUANTILES, Quantile, Warning};

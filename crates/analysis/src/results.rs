@@ -1,10 +1,10 @@
 //! What each point carried: one row for each operation that it measured.
 
-use crate::validity::{self, Warning};
+use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
 use model::sample::OpSample;
-use model::{Histogram, IntervalSample, Op, Percent, Phase, Record, RunEnd, StageEnd};
+use model::{Histogram, IntervalSample, Op, Percent, Phase, Record, StageEnd};
 use std::collections::BTreeMap;
 
 /// One operation of one measured point.
@@ -81,31 +81,8 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
-/// How a run ended, as far as its file tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunState {
-    /// Every stage is complete.
-    Complete,
-    /// Somebody stopped it.
-    Interrupted,
-    /// It could not go on; the reason in words.
-    Failed(String),
-    /// The file has no end: the run was killed, or is still going on.
-    Unfinished,
-}
-
-/// How a run ended.
-pub fn run_state(record: &Record) -> RunState {
-    match &record.end {
-        Some((_, RunEnd::Complete)) => RunState::Complete,
-        Some((_, RunEnd::Interrupted)) => RunState::Interrupted,
-        Some((_, RunEnd::Failed(why))) => RunState::Failed(why.clone()),
-        None => RunState::Unfinished,
-    }
-}
-
-/// One row for each operation of each point whose `measure` stage began, in the order of the plan.
-pub fn results(record: &Record) -> Vec<ResultRow> {
+/// One row for each operation of each point whose `measure` stage began, in the order of the plan; no doubts yet.
+pub(crate) fn figures(record: &Record) -> Vec<ResultRow> {
     let points = 0..record.plan.points.len() as u32;
     points
         .filter_map(|point| record.plan.measure_stage(point))
@@ -145,7 +122,6 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
             .flat_map(|sample| &sample.ops)
             .filter(|sample| sample.op == op)
             .for_each(|sample| add(&mut row, sample));
-        row.warnings = validity::warnings(record, stage, &row);
         rows.push(row);
     }
     rows
@@ -207,6 +183,7 @@ fn cpu(stage: &StageRecord) -> Cpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results;
     use crate::testing::Recorded;
     use model::StageKind;
     use proptest::prelude::*;

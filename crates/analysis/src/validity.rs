@@ -1,12 +1,13 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
-use crate::results::{ResultRow, RunState, run_state};
+use crate::results::{ResultRow, figures};
+use crate::state::run_state;
+use crate::warning::{QUANTILES, Quantile, Warning};
 use model::plan::StageKind;
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, Nanos, NoteKind, Record, Scale};
-use std::collections::BTreeMap;
+use model::{Bytes, Nanos, NoteKind, Record};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -17,118 +18,19 @@ const BUSY_WORKER: f64 = 0.9;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
 
-/// One of the quantiles that results state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantile {
-    /// As people write it: `p99.9`.
-    pub name: &'static str,
-    /// As JSON names it: `p99_9`.
-    pub key: &'static str,
-    /// The share of requests at or below it, 0 to 1.
-    pub share: f64,
-}
-
-/// The quantiles that every result states, in rising order.
-pub const QUANTILES: [Quantile; 5] = [
-    Quantile { name: "p50", key: "p50", share: 0.5 },
-    Quantile { name: "p90", key: "p90", share: 0.9 },
-    Quantile { name: "p99", key: "p99", share: 0.99 },
-    Quantile { name: "p99.9", key: "p99_9", share: 0.999 },
-    Quantile { name: "p99.99", key: "p99_99", share: 0.9999 },
-];
-
-/// A reason to doubt a figure, with its evidence.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
-    /// The page cache could hold the whole layout.
-    Cached {
-        /// Bytes of the layout on that host.
-        footprint: Bytes,
-        /// Memory of that host.
-        memory: Bytes,
-    },
-    /// The target refused direct I/O: requests went through the page cache.
-    DirectRefused {
-        /// The agent's words.
-        detail: String,
-    },
-    /// Another backend took the place of the one that was asked for.
-    BackendFallback {
-        /// The agent's words.
-        detail: String,
-    },
-    /// Too few samples for any quantile of the tail.
-    FewSamples {
-        /// How many there are.
-        samples: u64,
-    },
-    /// A quantile and those above it rest on a handful of samples.
-    ThinTail {
-        /// The lowest of them: `p99.9`.
-        quantile: &'static str,
-        /// How many samples lie beyond it.
-        beyond: u64,
-    },
-    /// A worker had no CPU time left: the generator may be what was measured.
-    WorkerBusy {
-        /// The share of one core, 0 to 1.
-        share: f64,
-    },
-    /// The file system was nearly full with the layout in it.
-    LittleSpace {
-        /// The target.
-        target: String,
-        /// The share of the file system that stayed free, 0 to 1.
-        free: f64,
-    },
-    /// The workload was measured from its first request.
-    NotPreconditioned,
-    /// Blocks were read that nobody ever wrote.
-    NotPrepared,
-    /// Some requests failed; they are in no rate and no quantile.
-    Errors {
-        /// How many, by errno; 0 is a transfer that was short.
-        by_errno: BTreeMap<i32, u64>,
-    },
-    /// The stage did not run to its planned end.
-    Incomplete {
-        /// How the run ended.
-        how: RunState,
-        /// What was measured.
-        measured: Nanos,
-    },
-    /// Sizes and times were shrunk.
-    Scaled {
-        /// The factor.
-        scale: Scale,
-    },
-    /// No request came back.
-    NothingCompleted,
-}
-
-impl Warning {
-    /// A stable word for machines.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Warning::Cached { .. } => "fits-in-memory",
-            Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
-            Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
-            Warning::FewSamples { .. } => "few-samples",
-            Warning::ThinTail { .. } => "thin-tail",
-            Warning::WorkerBusy { .. } => "worker-busy",
-            Warning::LittleSpace { .. } => "little-space",
-            Warning::NotPreconditioned => "not-preconditioned",
-            Warning::NotPrepared => "not-prepared",
-            Warning::Errors { .. } => "errors",
-            Warning::Incomplete { .. } => "incomplete",
-            Warning::Scaled { .. } => "scaled",
-            Warning::NothingCompleted => "nothing-completed",
+/// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
+pub fn results(record: &Record) -> Vec<ResultRow> {
+    let mut rows = figures(record);
+    for row in &mut rows {
+        if let Some(stage) = record.stage(row.stage) {
+            row.warnings = warnings(record, stage, row);
         }
     }
+    rows
 }
 
 /// Every reason to doubt `row`, the gravest first.
-pub(crate) fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
+fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
     let mut found = Vec::new();
     if row.ios == 0 {
         found.push(Warning::NothingCompleted);
@@ -241,9 +143,10 @@ fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::results;
+    use crate::state::RunState;
     use crate::testing::Recorded;
     use model::{Note, Op};
+    use std::collections::BTreeMap;
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 

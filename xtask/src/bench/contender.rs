@@ -2,7 +2,7 @@
 //! children, as the shell's `time` counts it.
 
 use super::target::Target;
-use crate::shell::{self, Outcome};
+use crate::shell::Outcome;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -118,9 +118,4 @@ fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64)> {
 /// The JSON object in a program's output: fio writes warnings before it.
 fn json(out: &str) -> Option<Value> {
     serde_json::from_str(&out[out.find('{')?..]).ok()
-}
-
-/// Whether a contender can take part here.
-pub fn installed(name: &str) -> bool {
-    shell::which(name).is_some()
 }

@@ -1,6 +1,5 @@
 //! What the contenders load: made before the first round, gone after the last.
 
-use super::contender::installed;
 use crate::shell::{self, Outcome};
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ pub struct Target {
 }
 
 fn scratch() -> Outcome<PathBuf> {
-    if !installed("fio") || !installed("taskset") {
+    if shell::which("fio").is_none() || shell::which("taskset").is_none() {
         return Err("fio or taskset is not installed (`cargo xtask test` as root installs them)".to_owned());
     }
     let folder = shell::target_dir()?.join(format!("bench-{}", std::process::id()));

@@ -1,0 +1,115 @@
+//! What there can be to doubt. When each applies is decided in `validity`.
+
+use crate::state::RunState;
+use model::{Bytes, Nanos, NoteKind, Scale};
+use std::collections::BTreeMap;
+
+/// One of the quantiles that results state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantile {
+    /// As people write it: `p99.9`.
+    pub name: &'static str,
+    /// As JSON names it: `p99_9`.
+    pub key: &'static str,
+    /// The share of requests at or below it, 0 to 1.
+    pub share: f64,
+}
+
+/// The quantiles that every result states, in rising order.
+pub const QUANTILES: [Quantile; 5] = [
+    Quantile { name: "p50", key: "p50", share: 0.5 },
+    Quantile { name: "p90", key: "p90", share: 0.9 },
+    Quantile { name: "p99", key: "p99", share: 0.99 },
+    Quantile { name: "p99.9", key: "p99_9", share: 0.999 },
+    Quantile { name: "p99.99", key: "p99_99", share: 0.9999 },
+];
+
+/// A reason to doubt a figure, with its evidence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// The page cache could hold the whole layout.
+    Cached {
+        /// Bytes of the layout on that host.
+        footprint: Bytes,
+        /// Memory of that host.
+        memory: Bytes,
+    },
+    /// The target refused direct I/O: requests went through the page cache.
+    DirectRefused {
+        /// The agent's words.
+        detail: String,
+    },
+    /// Another backend took the place of the one that was asked for.
+    BackendFallback {
+        /// The agent's words.
+        detail: String,
+    },
+    /// Too few samples for any quantile of the tail.
+    FewSamples {
+        /// How many there are.
+        samples: u64,
+    },
+    /// A quantile and those above it rest on a handful of samples.
+    ThinTail {
+        /// The lowest of them: `p99.9`.
+        quantile: &'static str,
+        /// How many samples lie beyond it.
+        beyond: u64,
+    },
+    /// A worker had no CPU time left: the generator may be what was measured.
+    WorkerBusy {
+        /// The share of one core, 0 to 1.
+        share: f64,
+    },
+    /// The file system was nearly full with the layout in it.
+    LittleSpace {
+        /// The target.
+        target: String,
+        /// The share of the file system that stayed free, 0 to 1.
+        free: f64,
+    },
+    /// The workload was measured from its first request.
+    NotPreconditioned,
+    /// Blocks were read that nobody ever wrote.
+    NotPrepared,
+    /// Some requests failed; they are in no rate and no quantile.
+    Errors {
+        /// How many, by errno; 0 is a transfer that was short.
+        by_errno: BTreeMap<i32, u64>,
+    },
+    /// The stage did not run to its planned end.
+    Incomplete {
+        /// How the run ended.
+        how: RunState,
+        /// What was measured.
+        measured: Nanos,
+    },
+    /// Sizes and times were shrunk.
+    Scaled {
+        /// The factor.
+        scale: Scale,
+    },
+    /// No request came back.
+    NothingCompleted,
+}
+
+impl Warning {
+    /// A stable word for machines.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Warning::Cached { .. } => "fits-in-memory",
+            Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
+            Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
+            Warning::FewSamples { .. } => "few-samples",
+            Warning::ThinTail { .. } => "thin-tail",
+            Warning::WorkerBusy { .. } => "worker-busy",
+            Warning::LittleSpace { .. } => "little-space",
+            Warning::NotPreconditioned => "not-preconditioned",
+            Warning::NotPrepared => "not-prepared",
+            Warning::Errors { .. } => "errors",
+            Warning::Incomplete { .. } => "incomplete",
+            Warning::Scaled { .. } => "scaled",
+            Warning::NothingCompleted => "nothing-completed",
+        }
+    }
+}
