@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// A run file that can be read. The fields are dropped in this order: SQLite lets go of a copy before it is removed.
 pub struct Opened {
-    /// Its tables are ours; what stands in them is not checked.
+    /// Within one transaction. Its tables are ours; what stands in them is not checked.
     pub connection: Connection,
     _copy: Option<Copy>,
 }
@@ -35,7 +35,10 @@ pub fn open(path: &Path) -> Result<Opened, StoreError> {
         (false, true) => sole(immutable(&real)),
         (false, false) => sole(connect(&real, OpenFlags::SQLITE_OPEN_READ_ONLY)),
     };
-    let opened = opened.map_err(|error| StoreError::damaged(path, error.to_string()))?;
+    let damaged = |error: rusqlite::Error| StoreError::damaged(path, error.to_string());
+    let opened = opened.map_err(damaged)?;
+    // All tables as of one moment: a writer that goes on must not add a sample between two of our looks.
+    opened.connection.execute_batch("BEGIN").map_err(damaged)?;
     check_schema(&opened.connection).map_err(|why| StoreError::damaged(path, why))?;
     Ok(opened)
 }

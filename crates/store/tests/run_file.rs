@@ -1,66 +1,11 @@
 //! A run file from the outside: what goes in comes out, however it ended.
 
-use analysis::testing::Recorded;
-use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
-use model::sample::IntervalSample;
-use model::{Op, Record, StageKind};
-use proptest::prelude::*;
+mod common;
+
+use common::{create, eventful, events, write};
+use model::Record;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use store::{StoreError, Writer};
-
-const SUITE: &str = "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \"5s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n\
-    [sweep]\ndepth = [1, 8]\n";
-
-/// A run with all that a run can have: two hosts, errors, an interval without a completion, raw latencies, notes, a failed end.
-fn eventful() -> Record {
-    let mut recorded = Recorded::with_hosts(SUITE, 2);
-    recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
-    for host in 0..2 {
-        recorded.host_interval(
-            stage,
-            host,
-            0,
-            &[(Op::Read, &[100_000; 70]), (Op::Write, &[u64::from(host) + 900_000; 30])],
-        );
-        recorded.host_interval(stage, host, 1, &[]);
-        recorded.host_interval(stage, host, 2, &[(Op::Read, &[3_000_000_000])]);
-    }
-    recorded.fail(stage, 0, Op::Write, 28, 3);
-    recorded.fail(stage, 0, Op::Write, 0, 1);
-    recorded.note(Note { stage: None, host: 0, kind: NoteKind::DirectRefused, detail: "it's \"tmpfs\"".to_owned() });
-    recorded.note(Note { stage: Some(stage), host: 1, kind: NoteKind::EngineDegraded, detail: "ü".to_owned() });
-    let record = recorded.record_mut();
-    record.stages[1].samples.sort_by_key(|sample| (sample.interval, sample.host));
-    record.stages[0].samples.sort_by_key(|sample| (sample.interval, sample.host));
-    record.stages[1].samples[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
-    record.apply(Event::StageEnded { stage, end: StageEnd::Failed("gone".to_owned()) });
-    record.apply(Event::RunEnded { unix_ns: 1_800_000_000_000_000_000, end: RunEnd::Failed("gone".to_owned()) });
-    recorded.record()
-}
-
-/// The events of which a record is made.
-fn events(record: &Record) -> Vec<Event> {
-    let mut events: Vec<Event> = record.notes.iter().cloned().map(Event::Note).collect();
-    for stage in &record.stages {
-        events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
-        events.extend(stage.samples.iter().cloned().map(Event::Sample));
-        events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
-    }
-    events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
-    events
-}
-
-fn create(path: &Path, record: &Record) -> Writer {
-    Writer::create(path, &record.plan, &record.testbed, &record.version, record.started_unix_ns).expect("a new file")
-}
-
-fn write(path: &Path, record: &Record) {
-    let mut writer = create(path, record);
-    events(record).iter().for_each(|event| writer.append(event).expect("room"));
-    writer.finish().expect("room");
-}
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
@@ -104,8 +49,87 @@ fn nothing_is_overwritten_and_a_bad_place_leaves_nothing() {
     let again = |path: &Path| Writer::create(path, &record.plan, &record.testbed, "x", 0).expect_err("refused");
     assert_eq!(again(&path), StoreError::Exists(path.clone()));
     assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
-    assert!(matches!(again(&folder.path().join("no/run.plimsoll")), StoreError::Create(..)));
+    for place in ["no/run.plimsoll", "run.plimsoll/run.plimsoll"] {
+        let error = again(&folder.path().join(place));
+        assert!(matches!(error, StoreError::Create(..)) && error.to_string().contains("--out"), "{error}");
+    }
     assert_eq!(names(folder.path()), ["run.plimsoll"]);
+}
+
+/// Each refusal has its own kind, names the path and ends in what to do.
+#[test]
+fn what_is_no_run_file_is_told_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let other = rusqlite::Connection::open(at("other.db")).expect("a file");
+    other.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").expect("room");
+    drop(other);
+    std::fs::write(at("empty"), "").expect("a file");
+    std::fs::write(at("text"), "[layout]\n".repeat(100)).expect("a file");
+    std::fs::create_dir(at("folder")).expect("a folder");
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    let refusals = [
+        ("other.db", "some other program's"),
+        ("empty", "too short"),
+        ("text", "not an SQLite file"),
+        ("folder", "not a file"),
+        ("pipe", "not a file"),
+    ];
+    for (name, why) in refusals {
+        let error = store::read(&at(name)).expect_err(name);
+        assert!(matches!(&error, StoreError::NotARunFile(path, _) if *path == at(name)), "{error:?}");
+        let told = error.to_string();
+        assert!(told.contains(name) && told.contains(why) && told.contains("name one that"), "{told}");
+    }
+    assert!(matches!(store::read(&at("nothing")), Err(StoreError::Open(..))));
+    let good = at("good.plimsoll");
+    write(&good, &eventful());
+    let bytes = std::fs::read(&good).expect("a file");
+    std::fs::write(at("cut.plimsoll"), &bytes[..bytes.len() / 2]).expect("room");
+    let cut = store::read(&at("cut.plimsoll")).expect_err("half a file");
+    assert!(matches!(&cut, StoreError::Damaged(..)) && cut.to_string().contains("should have"), "{cut}");
+}
+
+/// SQLite takes some names for instructions. To us they are files.
+#[test]
+fn a_name_means_nothing_but_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let precious = folder.path().join("precious.db");
+    std::fs::write(&precious, "precious").expect("a file");
+    let record = eventful();
+    for name in [":memory:", "file:precious.db", "file:precious.db?mode=memory", "a b%41#?.plimsoll"] {
+        // Relative names are what SQLite reads so; the test's own folder is left alone by a child with another one.
+        let mut child = std::process::Command::new(std::env::current_exe().expect("this program"));
+        child.args(["--exact", "child_that_writes_one_run"]).env("RUN_FILE_NAME", name).current_dir(folder.path());
+        assert!(child.stdout(std::process::Stdio::null()).status().expect("a child").success(), "{name}");
+        assert_eq!(store::read(&folder.path().join(name)), Ok(record.clone()), "{name}");
+    }
+    assert_eq!(std::fs::read(&precious).expect("a file"), b"precious");
+    assert_eq!(names(folder.path()).len(), 5);
+}
+
+/// The child of the test above.
+#[test]
+fn child_that_writes_one_run() {
+    let Some(name) = std::env::var_os("RUN_FILE_NAME") else { return };
+    let (path, record) = (Path::new(&name), eventful());
+    write(path, &record);
+    assert_eq!(store::read(path), Ok(record));
+}
+
+/// A file that still asks for a journal, and that journal is gone: it is read as it stands, and nothing is made beside it.
+#[test]
+fn a_file_without_its_journal_is_read_as_it_stands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, copy) = (folder.path().join("run.plimsoll"), folder.path().join("a copy?.plimsoll"));
+    let record = eventful();
+    let writer = create(&path, &record);
+    std::fs::copy(&path, &copy).expect("a copy");
+    writer.finish().expect("room");
+    let read = store::read(&copy).expect("a run file");
+    assert_eq!((read.plan, read.stages.len(), read.end), (record.plan, 0, None));
+    assert_eq!(names(folder.path()).len(), 2);
 }
 
 #[test]
@@ -151,6 +175,10 @@ fn forged_numbers_are_refused() {
         "DELETE FROM run",
         "UPDATE notes SET kind = 'gossip'",
         "DROP TABLE samples",
+        // Without end: reading it must not begin.
+        "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+            SELECT x AS note, NULL AS stage, 0 AS host, 'adjusted' AS kind, '' AS detail FROM n",
+        "ALTER TABLE notes ADD COLUMN more AS (hex(zeroblob(1000000)))",
     ];
     let folder = tempfile::tempdir().expect("a folder");
     let good = folder.path().join("good.plimsoll");
@@ -166,49 +194,6 @@ fn forged_numbers_are_refused() {
             "{forgery}: {:?}",
             store::read(&path).map(|_| ())
         );
-    }
-}
-
-/// The child of the test below: appends until it is killed.
-#[test]
-fn child_that_appends() {
-    let Some(path) = std::env::var_os("RUN_FILE_CHILD") else { return };
-    let record = eventful();
-    let mut writer = create(Path::new(&path), &record);
-    writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");
-    let template = record.stages[1].samples[0].clone();
-    for interval in 0.. {
-        let start_ns = u64::from(interval) * 1_000;
-        writer
-            .append(&Event::Sample(IntervalSample { interval, start_ns, length_ns: 1_000, ..template.clone() }))
-            .expect("room");
-    }
-}
-
-#[test]
-fn a_killed_writer_loses_nothing_that_was_appended() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for round in 0..5u64 {
-        let path = folder.path().join(format!("{round}.plimsoll"));
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "child_that_appends"])
-            .env("RUN_FILE_CHILD", &path)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("a child");
-        let intervals =
-            || store::read(&path).ok().and_then(|record| record.stages.first().map(|s| s.samples.len())).unwrap_or(0);
-        let mut seen = 0;
-        while seen < 20 * (round as usize + 1) {
-            seen = intervals();
-        }
-        child.kill().expect("alive");
-        child.wait().expect("dead");
-        let record = store::read(&path).expect("a run file");
-        let numbers: Vec<u32> = record.stages[0].samples.iter().map(|sample| sample.interval).collect();
-        assert!(numbers.len() >= seen, "{} were there, {} are left", seen, numbers.len());
-        assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
-        assert_eq!((record.end, &record.stages[0].end), (None, &None));
     }
 }
 
@@ -233,6 +218,20 @@ fn the_queries_of_the_document_work() {
     }
 }
 
+/// What somebody adds to a run file for themselves does not lock them out of it.
+#[test]
+fn notes_of_ones_own_do_no_harm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    let record = eventful();
+    write(&path, &record);
+    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let own = "CREATE TABLE mine (x); CREATE INDEX faster ON samples (op); CREATE VIEW v AS SELECT * FROM run; VACUUM";
+    connection.execute_batch(own).expect("room");
+    drop(connection);
+    assert_eq!(store::read(&path), Ok(record));
+}
+
 #[test]
 fn the_document_names_every_table_and_column() {
     let page = include_str!("../../../docs/run-file.md");
@@ -251,34 +250,5 @@ fn the_document_names_every_table_and_column() {
         let (table, column) = column.expect("a row");
         assert!(page.contains(&format!("`{table}`")), "table {table} is missing");
         assert!(page.contains(&format!("`{column}`")), "column {table}.{column} is missing");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
-    #[test]
-    fn damaged_bytes_never_panic(
-        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
-        cut in prop::option::of(any::<prop::sample::Index>()),
-    ) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
-        write(&path, &eventful());
-        let mut bytes = std::fs::read(&path).expect("a file");
-        for (place, value) in flips {
-            let place = place.index(bytes.len());
-            bytes[place] = value;
-        }
-        if let Some(cut) = cut {
-            bytes.truncate(cut.index(bytes.len()));
-        }
-        std::fs::write(&path, &bytes).expect("room");
-        if let Ok(record) = store::read(&path) {
-            // What passes can be worked with.
-            let rows = analysis::results(&record);
-            prop_assert!(rows.len() < 1_000);
-            analysis::issued(&record);
-        }
     }
 }

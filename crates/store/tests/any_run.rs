@@ -1,0 +1,167 @@
+//! Runs and files that nobody thought of.
+
+mod common;
+
+use common::{create, eventful, events, write};
+use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::histogram::Histogram;
+use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
+use model::{Op, Record};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+/// Any count that fits into a run: the reader refuses what cannot be added up.
+const COUNT: std::ops::Range<u64> = 0..1 << 40;
+
+fn any_op(op: Op) -> impl Strategy<Value = OpSample> {
+    let latencies = prop::collection::vec(any::<u64>().prop_map(|ns| ns >> (ns % 64)), 0..20);
+    // Each errno once, as an engine counts them.
+    let errors = prop::collection::btree_map(any::<i32>(), COUNT, 0..4);
+    (latencies, COUNT, errors, any::<bool>()).prop_map(move |(latencies, bytes, errors, raw)| {
+        let mut histogram = Histogram::new();
+        latencies.iter().for_each(|ns| histogram.record(*ns));
+        OpSample {
+            op,
+            ios: latencies.len() as u64,
+            bytes,
+            errors: errors.into_iter().collect(),
+            latency: histogram.encode(),
+            raw_latencies: if raw { latencies } else { Vec::new() },
+        }
+    })
+}
+
+fn any_ops() -> impl Strategy<Value = Vec<OpSample>> {
+    subsequence(Op::ALL.to_vec(), 0..=3)
+        .prop_shuffle()
+        .prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
+}
+
+fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
+    (COUNT, COUNT, COUNT).prop_map(move |(ios, bytes, errors)| WorkerOp { op, ios, bytes, errors })
+}
+
+fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
+    let ops = subsequence(Op::ALL.to_vec(), 0..=3)
+        .prop_flat_map(|ops| ops.into_iter().map(any_worker_op).collect::<Vec<_>>());
+    // Numbers need not begin at 0 nor adjoin.
+    prop::collection::btree_map(any::<u32>(), (COUNT, COUNT, ops), 0..4).prop_map(|workers| {
+        let worker =
+            |(worker, (cpu_user_ns, cpu_system_ns, ops))| WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops };
+        workers.into_iter().map(worker).collect()
+    })
+}
+
+/// Samples of a stage by interval, then host, as a record has them; any of them may be missing.
+fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
+    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Drain]), any_ops(), any_workers());
+    prop::collection::btree_map((any::<u32>(), 0..2u32), sample, 0..6).prop_map(move |samples| {
+        let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| IntervalSample {
+            stage,
+            host,
+            interval,
+            start_ns,
+            length_ns,
+            phase,
+            ops,
+            workers,
+        };
+        samples.into_iter().map(sample).collect()
+    })
+}
+
+fn any_end() -> impl Strategy<Value = Option<StageEnd>> {
+    let failed = any::<String>().prop_map(StageEnd::Failed);
+    prop::option::of(prop_oneof![Just(StageEnd::Complete), Just(StageEnd::Interrupted), failed])
+}
+
+fn any_note() -> impl Strategy<Value = Note> {
+    (prop::option::of(0..2u32), 0..2u32, select(NoteKind::ALL.to_vec()), any::<String>())
+        .prop_map(|(stage, host, kind, detail)| Note { stage, host, kind, detail })
+}
+
+/// What may happen in the run of [`eventful`]'s plan, which has two hosts and several stages.
+fn any_events() -> impl Strategy<Value = Vec<Event>> {
+    let stages = subsequence((0..eventful().plan.stages.len() as u32).collect::<Vec<_>>(), 0..=2);
+    let stages = stages.prop_flat_map(|stages| {
+        let one = |stage| (Just(stage), 0..1u64 << 62, any_samples(stage), any_end());
+        stages.into_iter().map(one).collect::<Vec<_>>()
+    });
+    let end = prop_oneof![Just(RunEnd::Complete), Just(RunEnd::Interrupted), any::<String>().prop_map(RunEnd::Failed)];
+    let end = prop::option::of((0..1u64 << 62, end));
+    (stages, prop::collection::vec(any_note(), 0..4), end).prop_map(|(stages, notes, end)| {
+        let mut events: Vec<Event> = notes.into_iter().map(Event::Note).collect();
+        for (stage, unix_ns, samples, end) in stages {
+            events.push(Event::StageStarted { stage, unix_ns });
+            events.extend(samples.into_iter().map(Event::Sample));
+            events.extend(end.map(|end| Event::StageEnded { stage, end }));
+        }
+        events.extend(end.map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
+        events
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn the_file_holds_what_the_events_say(events in any_events(), finished in any::<bool>()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        let base = eventful();
+        let mut expected = Record::new(base.plan, base.testbed, base.version, base.started_unix_ns);
+        let mut writer = create(&path, &expected);
+        for event in events {
+            writer.append(&event).expect("room");
+            expected.apply(event);
+        }
+        if finished { writer.finish().expect("room") } else { drop(writer) }
+        prop_assert_eq!(store::read(&path), Ok(expected));
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        write(&path, &eventful());
+        let mut bytes = std::fs::read(&path).expect("a file");
+        for (place, value) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        std::fs::write(&path, &bytes).expect("room");
+        if let Ok(record) = store::read(&path) {
+            // What passes can be worked with.
+            let rows = analysis::results(&record);
+            prop_assert!(rows.len() < 1_000);
+            analysis::issued(&record);
+        }
+    }
+
+    #[test]
+    fn a_damaged_journal_never_panics(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        let mut writer = create(&path, &eventful());
+        events(&eventful()).iter().for_each(|event| writer.append(event).expect("room"));
+        let copy = folder.path().join("copy.plimsoll");
+        std::fs::copy(&path, &copy).expect("a copy");
+        let mut journal = std::fs::read(folder.path().join("run.plimsoll-wal")).expect("a journal");
+        for (place, value) in flips {
+            let place = place.index(journal.len());
+            journal[place] = value;
+        }
+        std::fs::write(folder.path().join("copy.plimsoll-wal"), journal).expect("room");
+        if let Ok(record) = store::read(&copy) {
+            analysis::results(&record);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Runs to write down.
+#![allow(dead_code, reason = "every test file takes what it needs")]
+
+use analysis::testing::Recorded;
+use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::{Op, Record, StageKind};
+use std::path::Path;
+use store::Writer;
+
+const SUITE: &str = "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \"5s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n\
+    [sweep]\ndepth = [1, 8]\n";
+
+/// A run with all that a run can have: two hosts, errors, an interval without a completion, raw latencies, notes, a failed end.
+pub fn eventful() -> Record {
+    let mut recorded = Recorded::with_hosts(SUITE, 2);
+    recorded.prepare();
+    let stage = recorded.stage(StageKind::Measure);
+    for host in 0..2 {
+        recorded.host_interval(
+            stage,
+            host,
+            0,
+            &[(Op::Read, &[100_000; 70]), (Op::Write, &[u64::from(host) + 900_000; 30])],
+        );
+        recorded.host_interval(stage, host, 1, &[]);
+        recorded.host_interval(stage, host, 2, &[(Op::Read, &[3_000_000_000])]);
+    }
+    recorded.fail(stage, 0, Op::Write, 28, 3);
+    recorded.fail(stage, 0, Op::Write, 0, 1);
+    recorded.note(Note { stage: None, host: 0, kind: NoteKind::DirectRefused, detail: "it's \"tmpfs\"".to_owned() });
+    recorded.note(Note { stage: Some(stage), host: 1, kind: NoteKind::EngineDegraded, detail: "ü".to_owned() });
+    let record = recorded.record_mut();
+    record.stages[1].samples.sort_by_key(|sample| (sample.interval, sample.host));
+    record.stages[0].samples.sort_by_key(|sample| (sample.interval, sample.host));
+    record.stages[1].samples[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
+    record.apply(Event::StageEnded { stage, end: StageEnd::Failed("gone".to_owned()) });
+    record.apply(Event::RunEnded { unix_ns: 1_800_000_000_000_000_000, end: RunEnd::Failed("gone".to_owned()) });
+    recorded.record()
+}
+
+/// The events of which a record is made.
+pub fn events(record: &Record) -> Vec<Event> {
+    let mut events: Vec<Event> = record.notes.iter().cloned().map(Event::Note).collect();
+    for stage in &record.stages {
+        events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
+        events.extend(stage.samples.iter().cloned().map(Event::Sample));
+        events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
+    }
+    events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
+    events
+}
+
+/// The writer of a fresh run file.
+pub fn create(path: &Path, record: &Record) -> Writer {
+    Writer::create(path, &record.plan, &record.testbed, &record.version, record.started_unix_ns).expect("a new file")
+}
+
+/// Writes a whole record, as a run would.
+pub fn write(path: &Path, record: &Record) {
+    let mut writer = create(path, record);
+    events(record).iter().for_each(|event| writer.append(event).expect("room"));
+    writer.finish().expect("room");
+}
