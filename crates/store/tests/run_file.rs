@@ -20,6 +20,8 @@ fn what_goes_in_comes_out() {
     write(&path, &record);
     assert_eq!(names(folder.path()), ["run.plimsoll"], "one file to mail");
     let before = std::fs::read(&path).expect("a file");
+    // Else other programs could not open it on read-only media: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+    assert_eq!(before[18..20], [1, 1], "its header asks for no journal");
     assert_eq!(store::read(&path).expect("a run file"), record);
     assert_eq!(std::fs::read(&path).expect("a file"), before, "reading changes nothing");
     assert_eq!(names(folder.path()), ["run.plimsoll"]);
