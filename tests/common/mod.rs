@@ -77,6 +77,11 @@ pub fn signal(child: &Child, name: &str) {
     run("kill", &["-s", name, &child.id().to_string()]);
 }
 
+/// The same to a program that may have ended by itself.
+pub fn signal_if_there(child: &Child, name: &str) {
+    let _ = Command::new("kill").args(["-s", name, &child.id().to_string()]).stderr(Stdio::null()).status();
+}
+
 /// Waits until `done`, and fails loudly after a minute: a test must not hang.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -97,7 +97,7 @@ impl Recorded {
     pub fn prepare(&mut self) {
         let stage = self.stage(StageKind::Prepare);
         let bytes = self.record.plan.prepare_bytes().0 / self.record.plan.hosts.len().max(1) as u64;
-        let block = self.record.plan.stages[stage as usize].work.block_size.0;
+        let block = self.record.plan.stages[stage as usize].work.largest_block().0;
         let values = vec![2_000_000; (bytes / block) as usize];
         for host in 0..self.record.plan.hosts.len() as u32 {
             self.host_interval(stage, host, 0, &[(Op::Write, &values)]);
@@ -163,7 +163,7 @@ impl Recorded {
         if self.record.stage(stage).is_none() {
             self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
         }
-        let block = self.record.plan.stages[stage as usize].work.block_size.0;
+        let block = self.record.plan.stages[stage as usize].work.largest_block().0;
         let sample = |(op, values): &(Op, &[u64])| {
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));

@@ -1,13 +1,15 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
 use crate::results::{ResultRow, figures};
+use crate::series::series;
 use crate::state::run_state;
 use crate::warning::{QUANTILES, Quantile, Warning};
+use model::load::{Pace, Rate};
 use model::plan::StageKind;
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, Nanos, NoteKind, Record};
+use model::{Bytes, Nanos, NoteKind, Op, Record};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -15,18 +17,55 @@ const LEAST_SAMPLES: u64 = 1_000;
 const LEAST_BEYOND: f64 = 10.0;
 /// A worker that leaves less than a tenth of its core idle is likely to be the limit itself.
 const BUSY_WORKER: f64 = 0.9;
+/// A rate that is kept is kept to within the last requests of the stage.
+const LEAST_OF_RATE: f64 = 0.99;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
 
 /// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
 pub fn results(record: &Record) -> Vec<ResultRow> {
     let mut rows = figures(record);
-    for row in &mut rows {
+    let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
+    for (row, missed) in rows.iter_mut().zip(missed) {
         if let Some(stage) = record.stage(row.stage) {
             row.warnings = warnings(record, stage, row);
+            row.warnings.extend(missed);
         }
     }
     rows
+}
+
+/// A rate is that of all operations of a point together.
+fn rate_missed(rows: &[ResultRow], row: &ResultRow) -> Option<Warning> {
+    let Pace::Open { rate, .. } = row.work.pace else { return None };
+    // An fsync is no request of the rate.
+    let together = || rows.iter().filter(|other| other.point == row.point && other.op != Op::Fsync);
+    let done = match rate {
+        Rate::Iops { milli } => together().map(ResultRow::iops).sum::<f64>() / (milli as f64 / 1e3),
+        Rate::Bytes { per_second } => together().map(ResultRow::bytes_per_s).sum::<f64>() / per_second as f64,
+    };
+    (done < LEAST_OF_RATE).then_some(Warning::RateMissed { asked: rate, done })
+}
+
+/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that
+/// took at least half of that interval.
+fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if row.work.pace.is_open() {
+        return None;
+    }
+    let points = series(record, row.stage, row.op);
+    let mut usual: Vec<u64> = points.iter().map(|point| point.ios).collect();
+    usual.sort_unstable();
+    let usual = *usual.get(usual.len() / 2)?;
+    let longest = |index: usize| points.get(index).and_then(|point| point.latency.max_ns()).unwrap_or(0);
+    let stood = |index: usize| {
+        let point = &points[index];
+        let slowest = longest(index).max(longest(index + 1)) as f64;
+        2 * point.ios < usual && 2.0 * slowest >= point.length_s * 1e9
+    };
+    let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index)).collect();
+    let slowest = slow.iter().map(|index| longest(*index).max(longest(index + 1))).max()?;
+    Some(Warning::Stalled { longest: Nanos(slowest), intervals: slow.len() as u32 })
 }
 
 /// Every reason to doubt `row`, the gravest first.
@@ -47,6 +86,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     if row.cpu.busiest >= BUSY_WORKER && record.plan.backend != Backend::Null {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
+    found.extend(stalled(record, row));
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record));
@@ -106,7 +146,7 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     let stages = &record.plan.stages;
     let is =
         |kind: StageKind, point: Option<u32>| stages.iter().any(|stage| stage.kind == kind && stage.point == point);
-    if !is(StageKind::Prepare, None) && !record.plan.existing && row.op == model::Op::Read {
+    if !is(StageKind::Prepare, None) && !record.plan.existing && row.op == Op::Read {
         found.push(Warning::NotPrepared);
     }
     if !is(StageKind::Precondition, Some(row.point)) {
@@ -145,7 +185,7 @@ mod tests {
     use super::*;
     use crate::state::RunState;
     use crate::testing::Recorded;
-    use model::{Note, Op};
+    use model::Note;
     use std::collections::BTreeMap;
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
@@ -215,5 +255,45 @@ mod tests {
         let rows = results(&recorded.record());
         assert_eq!(rows[0].warnings, [Warning::Errors { by_errno: BTreeMap::from([(5, 7)]) }]);
         assert_eq!(rows[0].error_count(), 7);
+    }
+
+    #[test]
+    fn a_rate_that_was_not_kept_is_said() {
+        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\nread = \"50%\"\nrate = 100000\n";
+        let mut recorded = Recorded::new(suite);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..3 {
+            recorded.interval(stage, second, &[(Op::Read, &[100; 50_000]), (Op::Write, &[100; 48_000])]);
+        }
+        recorded.end();
+        let rows = results(&recorded.record());
+        let missed = rows[1].warnings.iter().find_map(|warning| match warning {
+            Warning::RateMissed { done, .. } => Some(*done),
+            _ => None,
+        });
+        assert!((missed.expect("said") - 0.98).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_stall_that_a_closed_loop_hides_is_said() {
+        let run = |seconds: &[(usize, u64)]| {
+            let mut recorded = Recorded::new(READS);
+            let stage = recorded.stage(StageKind::Measure);
+            for (second, (ios, longest)) in seconds.iter().enumerate() {
+                let mut values = vec![100_000; *ios];
+                values.push(*longest);
+                recorded.interval(stage, second as u32, &[(Op::Read, &values)]);
+            }
+            recorded.end();
+            codes(&recorded)
+        };
+        let steady = (30_000, 200_000);
+        assert_eq!(run(&[steady, steady, (0, 100_000), (25_000, 1_200_000_000), steady, steady]), ["stalled"]);
+        assert_eq!(run(&[steady, steady, (10_000, 300_000), steady, steady, steady]), [""; 0], "slow is not stalled");
+        assert_eq!(
+            run(&[steady, steady, (29_000, 1_000_000_000), steady, steady]),
+            [""; 0],
+            "one straggler is no stall"
+        );
     }
 }

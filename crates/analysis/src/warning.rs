@@ -1,6 +1,7 @@
 //! What there can be to doubt. When each applies is decided in `validity`.
 
 use crate::state::RunState;
+use model::load::Rate;
 use model::{Bytes, Nanos, NoteKind, Scale};
 use std::collections::BTreeMap;
 
@@ -61,6 +62,20 @@ pub enum Warning {
         /// The share of one core, 0 to 1.
         share: f64,
     },
+    /// At a fixed rate: the target, or the generator, did not keep it.
+    RateMissed {
+        /// What was asked for.
+        asked: Rate,
+        /// The share of it that was done, 0 to 1.
+        done: f64,
+    },
+    /// In a closed loop: the target stood still for a while, and few requests saw it.
+    Stalled {
+        /// The longest request.
+        longest: Nanos,
+        /// How many intervals were slow for it.
+        intervals: u32,
+    },
     /// The file system was nearly full with the layout in it.
     LittleSpace {
         /// The target.
@@ -103,6 +118,8 @@ impl Warning {
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",
+            Warning::RateMissed { .. } => "rate-missed",
+            Warning::Stalled { .. } => "stalled",
             Warning::LittleSpace { .. } => "little-space",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",

@@ -50,6 +50,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use model::load::SizeMix;
     use model::spec::{Access, Count, Spec};
     use model::{Bytes, Nanos};
 
@@ -60,7 +61,8 @@ mod tests {
         let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
         let workload = &spec.points[0].workload;
-        assert_eq!((workload.block_size.value, workload.depth.value), (Bytes(4096), Count(32)));
+        assert_eq!(workload.block_size.value, SizeMix::single(Bytes(4096)));
+        assert_eq!(workload.depth.value, Count(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);

@@ -23,7 +23,7 @@ pub(crate) struct Collector {
 /// Pages of one interval, merged.
 #[derive(Default)]
 struct Merged {
-    ops: [MergedOp; 2],
+    ops: [MergedOp; 3],
     workers: Vec<WorkerSample>,
 }
 
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
-        let mut page = Interval::new(true, true, false);
+        let mut page = Interval::new([true, true, false], false);
         (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
         for _ in 0..ios {
             page.ops[0].success(4096, 1000);

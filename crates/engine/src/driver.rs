@@ -13,6 +13,9 @@ use std::sync::mpsc::{Receiver, Sender};
 /// How long a worker sleeps at most before it looks whether its stage was stopped.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
+/// Timers and wake-ups of a good machine are late by less than this.
+const AWAKE_NS: u64 = 60_000;
+
 /// What a worker tells the collector.
 pub(crate) enum FromWorker {
     /// It is set up and waits for the start.
@@ -71,6 +74,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     control: &Control,
     pages: &mut Pages<'_>,
 ) -> io::Result<()> {
+    worker.begin(pages.timetable.start_ns);
     let mut now_ns = clock.now_ns();
     loop {
         while let Some(io) = worker.next_io(now_ns) {
@@ -79,7 +83,12 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         if worker.is_done() {
             break;
         }
-        backend.submit(pages.patience_ns(now_ns, control.stop_at_ns()))?;
+        let patience_ns = pages.patience_ns(now_ns, control.stop_at_ns()).min(awake(worker.quiet_ns(now_ns)));
+        if worker.in_flight() > 0 {
+            backend.submit(patience_ns)?;
+        } else {
+            clock.rest(patience_ns);
+        }
         // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
         now_ns = clock.now_ns();
         if pages.turn(now_ns, control.stop_at_ns()) {
@@ -96,6 +105,13 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     }
     pages.close(clock.now_ns());
     Ok(())
+}
+
+/// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake, because a sleeper wakes too late, and the
+/// request would pay for it.
+#[inline]
+fn awake(quiet_ns: u64) -> u64 {
+    quiet_ns.saturating_sub(AWAKE_NS)
 }
 
 /// A worker's books: one page for each interval, handed to the collector when it is turned.
@@ -163,7 +179,7 @@ impl<'a> Pages<'a> {
 
     /// Hands over the last page.
     fn close(&mut self, now_ns: u64) {
-        let empty = Box::new(Interval::new(false, false, false));
+        let empty = Box::new(Interval::new([false; 3], false));
         self.hand_over(empty, now_ns, None);
     }
 }

@@ -14,6 +14,7 @@ mod driver;
 mod error;
 mod gate;
 mod generator;
+mod pace;
 mod recorder;
 mod stage;
 mod target;

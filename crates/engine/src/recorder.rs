@@ -17,11 +17,11 @@ pub(crate) struct Interval {
     /// When the worker left it, in ns on the stage's clock.
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
-    pub(crate) ops: [OpStats; 2],
+    pub(crate) ops: [OpStats; 3],
 }
 
 /// The operations that a worker's ring carries, in the order of [`Interval::ops`].
-pub(crate) const RING_OPS: [Op; 2] = [Op::Read, Op::Write];
+pub(crate) const RING_OPS: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
 
 /// Counters of one operation.
 pub(crate) struct OpStats {
@@ -95,21 +95,21 @@ impl OpStats {
 }
 
 impl Interval {
-    /// An empty one, for a worker that does `reads` or `writes` or both.
-    pub(crate) fn new(reads: bool, writes: bool, keep_raw: bool) -> Interval {
+    /// An empty one, for a worker that does those of [`RING_OPS`] that are `used`.
+    pub(crate) fn new(used: [bool; 3], keep_raw: bool) -> Interval {
         Interval {
             number: 0,
             phase: Phase::Load,
             end_ns: 0,
             cpu: CpuTime::default(),
-            ops: [OpStats::new(reads, keep_raw), OpStats::new(writes, keep_raw)],
+            ops: used.map(|used| OpStats::new(used, keep_raw)),
         }
     }
 
     /// Another empty one for the same worker.
     pub(crate) fn sibling(&self) -> Interval {
-        let [reads, writes] = &self.ops;
-        Interval::new(!reads.counts.is_empty(), !writes.counts.is_empty(), reads.keep_raw)
+        let used = self.ops.each_ref().map(|stats| !stats.counts.is_empty());
+        Interval::new(used, self.ops[0].keep_raw)
     }
 
     /// Makes it as good as new.

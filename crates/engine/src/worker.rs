@@ -4,12 +4,15 @@
 
 use crate::backend::{Completion, Io};
 use crate::generator::Generator;
+use crate::pace::Pacer;
 use model::plan::{Stop, Work, Worker};
 
 /// What is remembered of a request while the target has it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outstanding {
-    submitted_ns: u64,
+    /// In a closed loop, when it was submitted: its time is the service time. In an open loop, when it was due: the time is the
+    /// response time, and a stall of the target is seen by every request that it delayed.
+    since_ns: u64,
     length: u32,
     /// Index into the recorder's operations.
     op: u8,
@@ -33,9 +36,12 @@ pub(crate) enum Outcome {
     Failure { errno: i32, bytes: u32 },
 }
 
-/// A closed loop: a fixed number of requests outstanding until the stage ends.
+/// Requests until the stage ends: in a closed loop a fixed number outstanding, in an open loop at their own times.
 pub(crate) struct WorkerState {
     generator: Generator,
+    pacer: Pacer,
+    start_ns: u64,
+    is_open: bool,
     outstanding: Box<[Outstanding]>,
     /// Slots without a request, as a stack.
     free: Vec<u32>,
@@ -48,11 +54,31 @@ impl WorkerState {
     pub(crate) fn new(work: &Work, worker: &Worker, depth: u32) -> WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
+            pacer: Pacer::new(work.pace, worker),
+            start_ns: 0,
+            is_open: work.pace.is_open(),
             outstanding: vec![Outstanding::default(); depth as usize].into(),
             free: (0..depth).rev().collect(),
             // A layout with a hole is worth nothing: the first failed write ends its stage.
             stop_on_failure: work.stop == Stop::Amount,
             stopped: false,
+        }
+    }
+
+    /// The stage begins.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+    }
+
+    /// How long from `now_ns` on nothing is due, whatever comes back; 0 if something is.
+    #[inline]
+    pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
+        if self.stopped || self.free.is_empty() {
+            return u64::MAX;
+        }
+        match self.pacer.due_ns() {
+            Some(due_ns) => self.start_ns.saturating_add(due_ns).saturating_sub(now_ns),
+            None => u64::MAX,
         }
     }
 
@@ -81,10 +107,22 @@ impl WorkerState {
             return None;
         }
         let slot = *self.free.last()?;
+        let due_ns = match self.pacer.due_ns() {
+            None => now_ns,
+            Some(due_ns) => {
+                let due_ns = self.start_ns.saturating_add(due_ns);
+                if due_ns > now_ns {
+                    return None;
+                }
+                due_ns
+            }
+        };
         let request = self.generator.next_request()?;
+        self.pacer.took(request.length);
+        let since_ns = if self.is_open { due_ns } else { now_ns };
         self.free.pop();
         self.outstanding[slot as usize] =
-            Outstanding { submitted_ns: now_ns, length: request.length, op: request.op.index() as u8 };
+            Outstanding { since_ns, length: request.length, op: request.op.index() as u8 };
         Some(Io { slot, op: request.op, file: request.file, offset: request.offset, length: request.length })
     }
 
@@ -93,6 +131,9 @@ impl WorkerState {
     pub(crate) fn complete(&mut self, completion: Completion, now_ns: u64) -> Finished {
         let outstanding = self.outstanding[completion.slot as usize];
         self.free.push(completion.slot);
+        if self.in_flight() == 0 {
+            self.pacer.idle(now_ns.saturating_sub(self.start_ns));
+        }
         let outcome = match completion.result {
             moved if moved == outstanding.length as i32 => Outcome::Success { bytes: outstanding.length },
             moved if moved >= 0 => Outcome::Failure { errno: 0, bytes: moved as u32 },
@@ -101,7 +142,7 @@ impl WorkerState {
         if self.stop_on_failure && matches!(outcome, Outcome::Failure { .. }) {
             self.stopped = true;
         }
-        let latency_ns = now_ns.saturating_sub(outstanding.submitted_ns);
+        let latency_ns = now_ns.saturating_sub(outstanding.since_ns);
         Finished { op: usize::from(outstanding.op), latency_ns, outcome }
     }
 
@@ -115,14 +156,17 @@ impl WorkerState {
 mod tests {
     use super::*;
     use model::Op;
+    use model::load::{Pace, Rate};
     use model::plan::Extent;
     use model::spec::Access;
     use model::units::{Bytes, Nanos, Percent};
 
     fn worker(stop: Stop) -> WorkerState {
-        let work = Work { block_size: Bytes(4096), read: Percent::ZERO, access: Access::Sequential, depth: 4, stop };
-        let extents = vec![Extent { file: 0, offset: 0, length: 10 * 4096 }];
-        WorkerState::new(&work, &Worker { seed: 1, extents }, 4)
+        WorkerState::new(&Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, stop), &share(), 4)
+    }
+
+    fn share() -> Worker {
+        Worker { seed: 1, turn: (0, 1), extents: vec![Extent { file: 0, offset: 0, length: 10 * 4096 }] }
     }
 
     #[test]
@@ -163,5 +207,24 @@ mod tests {
         let short = amount.complete(Completion { slot: io.slot, result: 512 }, 1).outcome;
         assert_eq!(short, Outcome::Failure { errno: 0, bytes: 512 });
         assert!(amount.failed() && amount.is_done() && amount.next_io(1).is_none());
+    }
+
+    #[test]
+    fn in_an_open_loop_time_runs_from_the_due_instant_on() {
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
+        work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
+        let mut worker = WorkerState::new(&work, &share(), 1);
+        worker.begin(500);
+        let first = worker.next_io(600).expect("due since 500");
+        assert_eq!(worker.next_io(1_000_500), None, "no place");
+        let done = worker.complete(Completion { slot: first.slot, result: 4096 }, 2_000_500);
+        assert_eq!(done.latency_ns, 2_000_000);
+        // The target was away for two milliseconds: the second request waited one of them without having been sent.
+        let second = worker.next_io(2_000_500).expect("due since 1,000,500");
+        let done = worker.complete(Completion { slot: second.slot, result: 4096 }, 2_000_600);
+        assert_eq!(done.latency_ns, 1_000_100);
+        assert_eq!(worker.quiet_ns(2_000_600), 0, "the third was due at 2,000,500");
+        worker.next_io(2_000_600).expect("the third");
+        assert_eq!(worker.quiet_ns(2_000_700), u64::MAX, "no place until something comes back");
     }
 }

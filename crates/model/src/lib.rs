@@ -5,6 +5,7 @@
 
 pub mod event;
 pub mod histogram;
+pub mod load;
 pub mod op;
 pub mod plan;
 pub mod planner;

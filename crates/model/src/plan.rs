@@ -1,5 +1,6 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
+use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::spec::{Access, Backend};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
@@ -82,22 +83,100 @@ pub struct Stage {
 /// What the workers of a stage do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
-    /// The size of each request; the last one of an extent may be shorter in a stage that stops at [`Stop::Amount`].
-    pub block_size: Bytes,
+    /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
+    pub block_size: SizeMix,
+    /// The sizes of writes.
+    pub write_block_size: SizeMix,
     /// The share of reads.
     pub read: Percent,
-    /// The order of blocks.
-    pub access: Access,
-    /// Requests that each worker keeps outstanding.
+    /// Where requests go.
+    pub pattern: Pattern,
+    /// When requests are due.
+    pub pace: Pace,
+    /// An `fdatasync` after so many writes of a worker; 0 is never.
+    pub fsync_every: u64,
+    /// Whether every write is durable before it completes.
+    pub dsync: bool,
+    /// Requests that each worker keeps outstanding; at a fixed rate, the most that it has.
     pub depth: u32,
     /// When it ends.
     pub stop: Stop,
 }
 
 impl Work {
+    /// Blocks of one size as fast as the target goes, one after the other or all over the place.
+    pub fn simple(block: Bytes, read: Percent, access: Access, depth: u32, stop: Stop) -> Work {
+        Work {
+            block_size: SizeMix::single(block),
+            write_block_size: SizeMix::single(block),
+            read,
+            pattern: Pattern::simple(access),
+            pace: Pace::FREE,
+            fsync_every: 0,
+            dsync: false,
+            depth,
+            stop,
+        }
+    }
+
     /// Whether any request of it is a write.
     pub fn writes(&self) -> bool {
         self.read < Percent::ALL
+    }
+
+    /// Whether any request of it is a read.
+    pub fn reads(&self) -> bool {
+        self.read > Percent::ZERO
+    }
+
+    /// The sizes of reads, if there are any, and of writes, if there are any.
+    pub fn mixes(&self) -> impl Iterator<Item = &SizeMix> {
+        let reads = self.reads().then_some(&self.block_size);
+        reads.into_iter().chain(self.writes().then_some(&self.write_block_size))
+    }
+
+    /// The largest request.
+    pub fn largest_block(&self) -> Bytes {
+        self.mixes().map(SizeMix::largest).max().unwrap_or_default()
+    }
+
+    /// The smallest request.
+    pub fn smallest_block(&self) -> Bytes {
+        self.mixes().map(SizeMix::smallest).min().unwrap_or_default()
+    }
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// How the requests that are not sequential are spread; `Sequential` where there are none.
+    pub access: Access,
+    /// The share of requests that `access` places.
+    pub random: Percent,
+    /// The exponent or the share of a skewed access.
+    pub skew: Skew,
+    /// The table of [`Access::HotSpot`].
+    pub hot_spots: HotSpots,
+    /// What offsets of random requests are multiples of, from the start of their extent.
+    pub align: Bytes,
+    /// From one sequential request to the next; 0 where they adjoin.
+    pub stride: Bytes,
+    /// Sequential streams of each worker.
+    pub streams: u32,
+}
+
+impl Pattern {
+    /// All sequential, or all random; offsets are multiples of the request's own size.
+    pub fn simple(access: Access) -> Pattern {
+        Pattern {
+            access,
+            random: if access == Access::Sequential { Percent::ZERO } else { Percent::ALL },
+            skew: Skew { milli: 1_200 },
+            hot_spots: HotSpots { spots: Vec::new() },
+            align: Bytes(0),
+            stride: Bytes(0),
+            streams: 1,
+        }
     }
 }
 
@@ -192,6 +271,8 @@ pub struct HostStage {
 pub struct Worker {
     /// Where its random choices start.
     pub seed: u64,
+    /// At a fixed rate: its number among all workers of all hosts, which take turns; and how many they are.
+    pub turn: (u32, u32),
     /// Its byte ranges; no two workers of a host share one.
     pub extents: Vec<Extent>,
 }

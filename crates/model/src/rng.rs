@@ -69,6 +69,12 @@ impl Rng {
     pub fn chance(&mut self, ppm: u32) -> bool {
         self.below(1_000_000) < u64::from(ppm)
     }
+
+    /// A number from 0 up to but not including 1, with all 53 bits of a double.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
 }
 
 #[cfg(test)]

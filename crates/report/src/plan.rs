@@ -162,8 +162,8 @@ fn points(plan: &Plan) -> String {
         };
         table.add_row([
             name,
-            stage.work.block_size.to_string(),
-            format!("{} {}", words::access(stage.work.access), words::mix(stage.work.read)),
+            words::blocks(&stage.work),
+            words::pattern(&stage.work),
             stage.work.depth.to_string(),
             workers(&plan.hosts, measure),
             duration(plan, number, StageKind::Precondition),

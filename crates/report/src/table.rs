@@ -31,7 +31,7 @@ pub fn results(record: &Record) -> String {
         column.set_cell_alignment(if index < figures { CellAlignment::Left } else { CellAlignment::Right });
     }
     let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    text.push_str("\nLatencies are service times. CPU: the load generator's own, 100 % is one core.\n");
+    text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }

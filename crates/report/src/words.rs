@@ -2,9 +2,10 @@
 
 use analysis::{RunState, Warning};
 use jiff::Timestamp;
+use model::load::{Pace, Rate};
 use model::plan::Work;
 use model::spec::Access;
-use model::{NoteKind, Percent};
+use model::{Nanos, NoteKind, Percent};
 
 /// `950`, `18,200` or `1.23 M` requests per second, without the unit.
 pub fn iops(value: f64) -> String {
@@ -42,7 +43,15 @@ pub fn gb_per_s(bytes_per_s: f64) -> String {
 
 /// `1.25 ms`, or a dash where nothing was counted.
 pub fn latency(ns: Option<u64>) -> String {
-    ns.map_or_else(|| "–".to_owned(), |ns| model::Nanos(ns).to_string())
+    ns.map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
+}
+
+/// `10,000 IOPS` or `100 MiB/s`.
+pub fn rate(rate: Rate) -> String {
+    match rate {
+        Rate::Iops { milli } if milli.is_multiple_of(1_000) => format!("{} IOPS", count(milli / 1_000)),
+        rate => rate.to_string(),
+    }
 }
 
 /// `1,234,567`.
@@ -78,14 +87,59 @@ pub fn sweep(axes: &[(String, String)]) -> String {
     parts.join(", ")
 }
 
-/// `4 KiB random read, depth 32 × 4 workers`.
+/// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
-    format!("{} {} {}, {}", work.block_size, access(work.access), mix(work.read), outstanding(work.depth, workers))
+    let mut text = format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
+    match work.pace {
+        Pace::Open { rate, poisson } => {
+            text.push_str(&format!(
+                ", {} offered in total, {} arrivals",
+                self::rate(rate),
+                if poisson { "Poisson" } else { "even" }
+            ));
+        }
+        Pace::Closed { think: Nanos(0), .. } => {}
+        Pace::Closed { think, burst } => {
+            text.push_str(&format!(", {think} of rest after every {}", counted(u64::from(burst), "request")));
+        }
+    }
+    if work.fsync_every > 0 {
+        text.push_str(&format!(", an fsync after every {}", counted(work.fsync_every, "write")));
+    }
+    if work.dsync {
+        text.push_str(", every write durable (O_DSYNC)");
+    }
+    text
 }
 
-/// `random`.
-pub fn access(access: Access) -> &'static str {
-    access.word()
+/// `4 KiB`, a mix with its weights, or the sizes of both directions.
+pub fn blocks(work: &Work) -> String {
+    match (work.reads(), work.writes()) {
+        (true, true) if work.block_size != work.write_block_size => {
+            format!("{} / {}", work.block_size, work.write_block_size)
+        }
+        (false, true) => work.write_block_size.to_string(),
+        _ => work.block_size.to_string(),
+    }
+}
+
+/// `random read`, `50% random 70% read`, `zipf 1.2 write`.
+pub fn pattern(work: &Work) -> String {
+    let pattern = &work.pattern;
+    let mut text = match pattern.access {
+        Access::Zipf | Access::Pareto => format!("{} {}", pattern.access, pattern.skew),
+        access => access.to_string(),
+    };
+    if pattern.random > Percent::ZERO && pattern.random < Percent::ALL {
+        text = format!("{} {text}, the rest sequential,", pattern.random);
+    }
+    if pattern.streams > 1 && pattern.random < Percent::ALL {
+        text.push_str(&format!(" in {} streams", pattern.streams));
+    }
+    if pattern.stride.0 > 0 && pattern.random < Percent::ALL {
+        text.push_str(&format!(" every {}", pattern.stride));
+    }
+    format!("{text} {}", mix(work.read))
 }
 
 /// `read`, `write` or `70% read`.
@@ -166,6 +220,15 @@ pub fn warning(warning: &Warning) -> String {
             "A worker kept its core {} busy: the load generator, not the target, may be the limit. Use more workers.",
             share(*busy)
         ),
+        Warning::RateMissed { asked, done } => format!(
+            "Only {} of the rate of {} was kept: requests queued up longer and longer, and the latencies are those of a queue without end. Offer less.",
+            share(*done),
+            rate(*asked)
+        ),
+        Warning::Stalled { longest, intervals } => format!(
+            "The target stood still (a request took {longest}; {} with less than half of the usual): in a closed loop, the requests that would have been due meanwhile were never sent and are in no quantile. Load at a fixed rate to see them.",
+            counted(u64::from(*intervals), "interval")
+        ),
         Warning::LittleSpace { target, free } => format!(
             "{target} had {} of its space left: file systems and flash slow down when they are nearly full.",
             share(*free)
@@ -210,7 +273,7 @@ pub fn note(kind: NoteKind) -> &'static str {
 mod tests {
     use super::*;
     use analysis::Quantile;
-    use model::{Bytes, Nanos, Scale};
+    use model::{Bytes, Scale};
     use std::collections::BTreeMap;
 
     #[test]
@@ -238,6 +301,8 @@ mod tests {
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
             Warning::WorkerBusy { share: 0.97 },
+            Warning::RateMissed { asked: Rate::Iops { milli: 10_000_000 }, done: 0.955 },
+            Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::NotPreconditioned,
             Warning::NotPrepared,

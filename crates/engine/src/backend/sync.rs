@@ -10,6 +10,8 @@ use std::os::fd::RawFd;
 pub(crate) struct Sync {
     files: Box<[RawFd]>,
     buffers: Buffers,
+    /// Flags of each write: `RWF_DSYNC` or none.
+    write_flags: i32,
     /// The request that is ready; the depth is 1.
     ready: Option<Io>,
     done: Option<Completion>,
@@ -17,21 +19,28 @@ pub(crate) struct Sync {
 
 impl Sync {
     /// A backend over `files`, which must stay open as long as it lives, with `buffers` for one read and one write.
-    pub(crate) fn new(files: Box<[RawFd]>, buffers: Buffers) -> Sync {
-        Sync { files, buffers, ready: None, done: None }
+    pub(crate) fn new(files: Box<[RawFd]>, buffers: Buffers, dsync: bool) -> Sync {
+        let write_flags = if dsync { libc::RWF_DSYNC } else { 0 };
+        Sync { files, buffers, write_flags, ready: None, done: None }
     }
 
     fn call(&mut self, io: &Io) -> i32 {
         let file = self.files[io.file as usize];
         let length = io.length as usize;
         let offset = io.offset as libc::off_t;
-        let moved = if io.op == Op::Write {
-            self.buffers.stamp(1, length);
-            // SAFETY: buffer 1 holds at least `length` bytes, and nobody else uses it during the call.
-            unsafe { libc::pwrite(file, self.buffers.pointer(1).cast(), length, offset) }
-        } else {
-            // SAFETY: buffer 0 holds at least `length` bytes, and nobody else uses it during the call.
-            unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
+        let moved = match io.op {
+            Op::Read => {
+                // SAFETY: buffer 0 holds at least `length` bytes, and nobody else uses it during the call.
+                unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
+            }
+            Op::Write => {
+                self.buffers.stamp(1, length);
+                let vector = libc::iovec { iov_base: self.buffers.pointer(1).cast(), iov_len: length };
+                // SAFETY: buffer 1 holds at least `length` bytes, and nobody else uses it during the call.
+                unsafe { libc::pwritev2(file, &raw const vector, 1, offset, self.write_flags) }
+            }
+            // SAFETY: the file is open as long as this backend lives.
+            Op::Fsync => unsafe { libc::fdatasync(file) as isize },
         };
         if moved < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { moved as i32 }
     }

@@ -40,6 +40,8 @@ pub(crate) struct Ring {
     write_base: usize,
     registered_files: bool,
     registered_buffers: bool,
+    /// Flags of each write: `RWF_DSYNC` or none.
+    write_flags: i32,
     /// Whether the kernel can wait with a time limit (5.11).
     timed_wait: bool,
 }
@@ -56,6 +58,7 @@ impl Ring {
         files: Box<[RawFd]>,
         buffers: Buffers,
         write_base: usize,
+        dsync: bool,
     ) -> io::Result<(Ring, Vec<String>)> {
         let ring = build(depth)?;
         let mut refused = Vec::new();
@@ -75,8 +78,19 @@ impl Ring {
         };
         let timed_wait = ring.params().is_feature_ext_arg();
         let flags = files.iter().map(|file| flags(*file)).collect();
+        let write_flags = if dsync { libc::RWF_DSYNC } else { 0 };
         Ok((
-            Ring { ring, files, flags, buffers, write_base, registered_files, registered_buffers, timed_wait },
+            Ring {
+                ring,
+                files,
+                flags,
+                buffers,
+                write_base,
+                registered_files,
+                registered_buffers,
+                write_flags,
+                timed_wait,
+            },
             refused,
         ))
     }
@@ -86,11 +100,18 @@ impl Ring {
         // The crate's two kinds of file have no common type that can be named.
         macro_rules! on {
             ($file:expr) => {
-                match (io.op == Op::Write, self.registered_buffers) {
-                    (false, true) => opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
-                    (false, false) => opcode::Read::new($file, pointer, io.length).offset(io.offset).build(),
-                    (true, true) => opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
-                    (true, false) => opcode::Write::new($file, pointer, io.length).offset(io.offset).build(),
+                match (io.op, self.registered_buffers) {
+                    (Op::Read, true) => opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
+                    (Op::Read, false) => opcode::Read::new($file, pointer, io.length).offset(io.offset).build(),
+                    (Op::Write, true) => {
+                        let write = opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset);
+                        write.rw_flags(self.write_flags).build()
+                    }
+                    (Op::Write, false) => {
+                        let write = opcode::Write::new($file, pointer, io.length).offset(io.offset);
+                        write.rw_flags(self.write_flags).build()
+                    }
+                    (Op::Fsync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
                 }
             };
         }

@@ -4,13 +4,8 @@ use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent, Scale};
 
 fn plan(hosts: usize, stages: usize) -> Plan {
-    let work = Work {
-        block_size: Bytes(4096),
-        read: Percent::ALL,
-        access: Access::Random,
-        depth: 1,
-        stop: Stop::After(Nanos::seconds(1)),
-    };
+    let stop = Stop::After(Nanos::seconds(1));
+    let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, stop);
     let host = model::HostPlan {
         run_id: "r".into(),
         host: 0,

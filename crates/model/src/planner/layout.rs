@@ -127,7 +127,8 @@ impl Sizes {
             Auto::Fixed(count) => count.0,
             Auto::Auto => most_workers,
         };
-        let largest_block = points.iter().map(|point| point.workload.block_size.value.0).max().unwrap_or(0);
+        let largest_block =
+            points.iter().flat_map(|point| point.workload.sizes()).map(|size| size.0).max().unwrap_or(0);
         let shrink = |bytes: Bytes| Bytes(request.scale.apply(bytes.0));
         let targets = facts.targets.len().max(1) as u64;
         Sizes {
@@ -230,20 +231,24 @@ fn alignment(request: &Request<'_>, target: &TargetFacts) -> u32 {
 
 fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]) -> Vec<Refusal> {
     let unit = u64::from(alignment(request, target)).max(1);
-    let odd = points.iter().filter(|point| point.workload.block_size.value.0 % unit != 0);
-    let mut refusals: Vec<Refusal> = odd
-        .map(|point| {
-            let block = point.workload.block_size.value;
+    let lengths = |point: &&PointSpec| {
+        let workload = &point.workload;
+        let steps = [&workload.align.value, &workload.stride.value];
+        let steps = steps.into_iter().filter_map(|step| if let Auto::Fixed(step) = step { Some(*step) } else { None });
+        let all: Vec<Bytes> = workload.sizes().chain(steps).collect();
+        all.into_iter().find(|length| length.0 % unit != 0).map(|length| (workload.name.value.clone(), length))
+    };
+    let mut refusals: Vec<Refusal> = points
+        .iter()
+        .filter_map(lengths)
+        .map(|(name, length)| {
             let what = format!(
-                "direct I/O needs blocks that are multiples of {unit} bytes, and workload `{}` has {} bytes",
-                point.workload.name.value, block.0
+                "direct I/O needs blocks that are multiples of {unit} bytes, and workload `{name}` has {} bytes",
+                length.0
             );
-            let near = (block.0 / unit).max(1) * unit;
-            refuse(
-                target,
-                &what,
-                &format!("write block_size = \"{near}\", or go through the page cache with --buffered"),
-            )
+            let near = (length.0 / unit).max(1) * unit;
+            let remedy = format!("write \"{near}\", or go through the page cache with --buffered");
+            refuse(target, &what, &remedy)
         })
         .collect();
     refusals.dedup();

@@ -9,7 +9,7 @@ pub use layout::data_file_name;
 pub use refusal::{Refusal, RefusalKind};
 
 use crate::event::NoteKind;
-use crate::plan::{Plan, PlanNote, Point};
+use crate::plan::{HostPlan, Plan, PlanNote, Point};
 use crate::spec::{Backend, PointSpec, Spec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
@@ -67,6 +67,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    take_turns(&mut host_plans);
     notes.dedup();
     Ok(Plan {
         run_id: request.run_id.to_owned(),
@@ -83,6 +84,18 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts: host_plans,
         notes,
     })
+}
+
+/// Gives every worker of a stage its number among those of all hosts: at a fixed rate they take turns.
+fn take_turns(hosts: &mut [HostPlan]) {
+    let stages = hosts.first().map_or(0, |host| host.stages.len());
+    for stage in 0..stages {
+        let of: usize = hosts.iter().map(|host| host.stages[stage].workers.len()).sum();
+        let workers = hosts.iter_mut().flat_map(|host| &mut host.stages[stage].workers);
+        for (number, worker) in workers.enumerate() {
+            worker.turn = (number as u32, of as u32);
+        }
+    }
 }
 
 /// Whether the run sends nothing anywhere.

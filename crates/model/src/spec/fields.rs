@@ -2,6 +2,7 @@
 //! reference in `docs/suite-reference.md` all come from these tables.
 
 use super::reader::{Auto, Count, Field, Given, Reader, words};
+use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent};
 
 words! {
@@ -11,6 +12,24 @@ words! {
         Sequential = "sequential",
         /// Every block equally likely each time.
         Random = "random",
+        /// Every block once before any comes again, in an order without pattern.
+        Permutation = "permutation",
+        /// Few blocks often and many seldom: the k-th most wanted with a probability that falls as k to the power of `skew`.
+        Zipf = "zipf",
+        /// With a `skew` of 0.2, eight tenths of the requests go to two tenths of the blocks, and so on inside of these.
+        Pareto = "pareto",
+        /// By the table `hot_spots`.
+        HotSpot = "hot-spot",
+    }
+}
+
+words! {
+    /// When requests of a fixed rate are due.
+    pub enum Arrivals {
+        /// At equal distances.
+        Uniform = "uniform",
+        /// Independent of each other, as those of many clients are: the distances are exponential.
+        Poisson = "poisson",
     }
 }
 
@@ -141,15 +160,54 @@ spec_table! {
     pub struct WorkloadSpec {
         /// Its name, unique in the suite.
         name: String,
-        /// The size of every request.
-        block_size: Bytes = Bytes::kib(4),
+        /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
+        block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
+        /// The sizes of writes, where they differ. `"auto"`: as `block_size`.
+        write_block_size: Auto<SizeMix> = Auto::Auto,
         /// The share of reads; the rest are writes.
         read: Percent = Percent::ALL,
         /// In what order a worker touches its blocks.
         access: Access = Access::Random,
+        /// The share of requests that `access` places; the others go on where the last of them ended. `"auto"`: all, or none where `access` is sequential.
+        random: Auto<Percent> = Auto::Auto,
+        /// For `zipf` the exponent (`"auto"`: 1.2), for `pareto` the share of blocks that gets all but that share of the requests (`"auto"`: 0.2).
+        skew: Auto<Skew> = Auto::Auto,
+        /// For `hot-spot`: share of the requests and share of the space, from the start of each worker's bytes on; the rest goes to the rest.
+        hot_spots: HotSpots = HotSpots { spots: vec![(Percent::of(95), Percent::of(5)), (Percent::of(4), Percent::of(10))] },
+        /// What offsets of random requests are multiples of. `"auto"`: the size, or the smallest one of a mix.
+        align: Auto<Bytes> = Auto::Auto,
+        /// From the start of one sequential request to that of the next. `"auto"`: the size, so that they adjoin.
+        stride: Auto<Bytes> = Auto::Auto,
+        /// Sequential streams of each worker, taking turns.
+        streams: Count = Count(1),
+        /// The part of every file that is loaded.
+        range: Part = Part::WHOLE,
         /// Requests that each worker keeps outstanding.
         depth: Count = Count(32),
         /// Workers on each host. `"auto"`: one for each logical CPU, at most 4. They share the layout's bytes out among them.
         workers: Auto<Count> = Auto::Auto,
+        /// The rate of all workers of all hosts together (an open loop): requests per second such as `10000`, or `"100MiB/s"`. `"auto"`: as fast as the target goes.
+        rate: Auto<Rate> = Auto::Auto,
+        /// When requests of a fixed rate are due.
+        arrivals: Arrivals = Arrivals::Uniform,
+        /// Without a rate: how long a worker rests after each burst has come back.
+        think: Nanos = Nanos(0),
+        /// Requests between two rests.
+        burst: Count = Count(1),
+        /// An `fdatasync` after so many writes of a worker; 0 is never.
+        fsync_every: u64 = 0,
+        /// Every write is durable before it completes (`O_DSYNC`).
+        dsync: bool = false,
+    }
+}
+
+impl WorkloadSpec {
+    /// Every size that a request of it can have.
+    pub fn sizes(&self) -> impl Iterator<Item = Bytes> + '_ {
+        let writes = match &self.write_block_size.value {
+            Auto::Fixed(mix) => Some(mix),
+            Auto::Auto => None,
+        };
+        self.block_size.value.sizes().chain(writes.into_iter().flat_map(SizeMix::sizes))
     }
 }

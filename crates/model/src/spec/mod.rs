@@ -10,7 +10,7 @@ mod reader;
 mod reference;
 mod tree;
 
-pub use fields::{Access, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+pub use fields::{Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
 pub(crate) use reader::words;
@@ -18,6 +18,7 @@ pub use reader::{Auto, Count, Field, Given, Problem, nearest};
 pub use reference::reference;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 
+use crate::units::{Bytes, Nanos};
 use reader::Reader;
 
 /// A suite, checked by itself; whether it fits a machine is the planner's question.
@@ -262,11 +263,7 @@ fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
 fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
     for (index, point) in points.iter().enumerate() {
         let workload = &point.workload;
-        let block = workload.block_size.value.0;
-        if !(512..=1 << 30).contains(&block) {
-            let message = format!("a block of {} is out of range", workload.block_size.value);
-            problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));
-        }
+        check_shape(workload, problems);
         if workload.depth.value.0 > 4096 {
             let message = format!("a depth of {} is out of range", workload.depth.value);
             problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
@@ -281,6 +278,36 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
             let message = format!("a second workload is called `{}`", workload.name.value);
             problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
         }
+    }
+}
+
+/// Whether the fields of a workload's shape go together.
+fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
+        let message = format!("a block of {size} is out of range");
+        problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));
+    }
+    let first = workload.sizes().next();
+    if workload.access.value == Access::Permutation && workload.sizes().any(|size| Some(size) != first) {
+        let message = "a permutation touches each block once, so all blocks have to have one size";
+        problems.push(Problem::new(place(&workload.access), message, "write one block_size, or access = \"random\""));
+    }
+    if matches!(workload.align.value, Auto::Fixed(Bytes(0))) {
+        problems.push(Problem::new(place(&workload.align), "offsets cannot be multiples of 0", "write 512 or more"));
+    }
+    let is_skewed = matches!(workload.access.value, Access::Zipf | Access::Pareto);
+    if let (Auto::Fixed(skew), true) = (workload.skew.value, is_skewed) {
+        let (good, remedy) = match workload.access.value {
+            Access::Pareto => (skew.milli < 500, "write a share below 0.5, such as 0.2"),
+            _ => (skew.milli <= 10_000, "write an exponent of at most 10, such as 1.2"),
+        };
+        if !good {
+            problems.push(Problem::new(place(&workload.skew), format!("a skew of {skew} makes no sense here"), remedy));
+        }
+    }
+    if matches!(workload.rate.value, Auto::Fixed(_)) && workload.think.value > Nanos(0) {
+        let message = "a fixed rate leaves no time to think: its requests are due at their own times";
+        problems.push(Problem::new(place(&workload.think), message, "leave out think, or rate"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads tables into typed fields and collects every mistake on the way.
 
 use super::tree::{Node, Span, Table, Value};
+use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent, UnitError};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -143,6 +144,15 @@ macro_rules! text_or_number {
 text_or_number!(Bytes, "size", "a size such as \"4KiB\"");
 text_or_number!(Nanos, "duration", "a duration such as \"60s\"");
 text_or_number!(Percent, "share", "a percentage such as \"70%\"");
+text_or_number!(
+    SizeMix,
+    "size, or sizes with weights",
+    "a size such as \"4KiB\" or a mix such as \"4KiB:70, 64KiB:30\""
+);
+text_or_number!(Rate, "rate", "requests per second such as 10000, or \"100MiB/s\"");
+text_or_number!(Skew, "number", "a number such as 1.2");
+text_or_number!(HotSpots, "shares of requests and space", "shares such as \"95%:5%, 4%:10%\"");
+text_or_number!(Part, "part", "two shares such as \"0%-50%\"");
 
 impl Field for String {
     const KIND: &'static str = "text";

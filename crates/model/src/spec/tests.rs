@@ -38,7 +38,7 @@ fn defaults_stand_where_nothing_is_given() {
     let spec = parse(SMALL, &[]).expect("a good suite");
     assert_eq!(spec.suite.seed.value, 1);
     assert_eq!(spec.layout.files.value, Auto::Auto);
-    assert_eq!(spec.layout.size.value, Auto::Fixed(crate::Bytes::gib(1)));
+    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(1)));
     assert_eq!(spec.points.len(), 2);
     assert_eq!(spec.points[0].workload.depth.value, Count(4));
     assert_eq!(spec.points[1].workload.depth.value, Count(32));
@@ -50,12 +50,14 @@ fn set_reaches_every_field_by_its_short_or_long_name() {
     let sets =
         ["measure=5s", "layout.size=2GiB", "workload.b.depth=7", "block_size=8k", "seed=9", "sweep.workers=[1,2]"];
     let spec = parse(SMALL, &sets).expect("good overrides");
-    assert_eq!(spec.stages.measure.value, crate::Nanos::seconds(5));
-    assert_eq!(spec.layout.size.value, Auto::Fixed(crate::Bytes::gib(2)));
+    assert_eq!(spec.stages.measure.value, Nanos::seconds(5));
+    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(2)));
     assert_eq!(spec.suite.seed.value, 9);
     let depths: Vec<u32> = spec.points.iter().map(|point| point.workload.depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
-    assert!(spec.points.iter().all(|point| point.workload.block_size.value == crate::Bytes::kib(8)));
+    assert!(
+        spec.points.iter().all(|point| point.workload.block_size.value == crate::load::SizeMix::single(Bytes::kib(8)))
+    );
 }
 
 #[test]
@@ -89,8 +91,8 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:5:11 measure: `parsecs` is not a unit of time | write a duration such as 500ms, 60s, 30m or 1h",
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
             "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
-            "test.toml:8:10 access: `randm` is not one of sequential, random | did you mean \"random\"?",
-            "test.toml:10:1 `bogus` is not an axis | an axis is a field of the workload: block_size, read, access, depth, workers",
+            "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of the workload: block_size, write_block_size, read, access, random, skew, hot_spots, align, stride, streams, range, depth, workers, rate, arrivals, think, burst, fsync_every, dsync",
         ]
     );
 }

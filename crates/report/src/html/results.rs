@@ -48,7 +48,10 @@ fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let head = head.into_iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
     let head = plain("thead", plain("tr", head.collect::<Markup>()));
     let body: Markup = rows.iter().map(|row| plain("tr", cells(row, swept, marks))).collect();
-    let caption = plain("caption", "Latencies are service times. CPU: the load generator's own, 100 % is one core.");
+    let caption = plain(
+        "caption",
+        "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.",
+    );
     element("table", &[], [caption, head, plain("tbody", body)])
 }
 

@@ -1,0 +1,168 @@
+//! What a worker asks for next: operation, file, offset, length.
+
+mod permutation;
+mod places;
+mod spread;
+mod streams;
+mod zipf;
+
+use model::Op;
+use model::load::SizeMix;
+use model::plan::{Extent, Pattern, Stop, Work, Worker};
+use model::rng::{Rng, derive};
+use places::Places;
+use spread::Spread;
+use streams::Streams;
+
+/// One request of the plan, before it has a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Read, write or fsync.
+    pub op: Op,
+    /// The file's number on the host.
+    pub file: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub length: u32,
+}
+
+/// Requests of one size: how often, and where they can go.
+#[derive(Clone, Debug)]
+struct Class {
+    length: u64,
+    /// Weights of the classes up to and with this one.
+    below: u64,
+    places: Places,
+    spread: Spread,
+}
+
+/// The sequence of a worker's requests; the same for the same plan, whatever the target does.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    rng: Rng,
+    reads: Box<[Class]>,
+    writes: Box<[Class]>,
+    streams: Streams,
+    read_ppm: u32,
+    random_ppm: u32,
+    /// Writes until the next fsync; `None` where there are none.
+    until_fsync: Option<u64>,
+    fsync_every: u64,
+    last_written: u32,
+    /// How many requests are left; `None` where time decides.
+    left: Option<u64>,
+}
+
+impl Generator {
+    /// The sequence that `worker` follows.
+    ///
+    /// # Panics
+    /// When the worker has no room for a request: the planner gives every worker some.
+    pub fn new(work: &Work, worker: &Worker) -> Generator {
+        let amount = work.stop == Stop::Amount;
+        let block = work.largest_block().0.max(1);
+        let left = amount.then(|| worker.extents.iter().map(|extent| extent.length.div_ceil(block)).sum());
+        let classes = |used: bool, mix: &SizeMix, path: u64| match used && !amount {
+            true => classes(mix, &work.pattern, worker, path),
+            false => Box::default(),
+        };
+        let reads = classes(work.reads(), &work.block_size, 0);
+        let writes = classes(work.writes(), &work.write_block_size, 1);
+        assert!(left != Some(0), "the planner gives every worker at least one block");
+        // A short class list of an amount: one size, no place of its own.
+        let (reads, writes) = if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
+        Generator {
+            rng: Rng::new(worker.seed),
+            reads,
+            writes,
+            streams: Streams::new(&worker.extents, work.pattern.streams, work.pattern.stride.0, block),
+            read_ppm: work.read.ppm,
+            random_ppm: if amount { 0 } else { work.pattern.random.ppm },
+            until_fsync: (work.fsync_every > 0).then_some(work.fsync_every),
+            fsync_every: work.fsync_every,
+            last_written: 0,
+            left,
+        }
+    }
+
+    /// Whether no request is left.
+    pub fn is_exhausted(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// The next request; `None` when a fixed amount is used up.
+    #[inline]
+    pub fn next_request(&mut self) -> Option<Request> {
+        if self.until_fsync == Some(0) {
+            self.until_fsync = Some(self.fsync_every);
+            return Some(Request { op: Op::Fsync, file: self.last_written, offset: 0, length: 0 });
+        }
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        let op = match self.read_ppm {
+            1_000_000 => Op::Read,
+            0 => Op::Write,
+            ppm if self.rng.chance(ppm) => Op::Read,
+            _ => Op::Write,
+        };
+        let is_random = match self.random_ppm {
+            1_000_000 => true,
+            0 => false,
+            ppm => self.rng.chance(ppm),
+        };
+        let class = pick(if op == Op::Read { &mut self.reads } else { &mut self.writes }, &mut self.rng);
+        let (file, offset, length) = if is_random {
+            let place = class.spread.draw(class.places.count(), &mut self.rng);
+            let (file, offset) = class.places.at(place);
+            (file, offset, class.length)
+        } else {
+            self.streams.next(class.length, self.left.is_some())
+        };
+        if op == Op::Write {
+            self.last_written = file;
+            if let Some(until) = &mut self.until_fsync {
+                *until -= 1;
+            }
+        }
+        Some(Request { op, file, offset, length: length as u32 })
+    }
+}
+
+/// By weight.
+#[inline]
+fn pick<'a>(classes: &'a mut [Class], rng: &mut Rng) -> &'a mut Class {
+    let index = match classes.last() {
+        Some(last) if classes.len() > 1 => {
+            let ticket = rng.below(last.below);
+            classes.partition_point(|class| class.below <= ticket)
+        }
+        _ => 0,
+    };
+    &mut classes[index]
+}
+
+fn classes(mix: &SizeMix, pattern: &Pattern, worker: &Worker, path: u64) -> Box<[Class]> {
+    let mut below = 0;
+    let mut all = Vec::new();
+    for (number, (size, weight)) in mix.parts.iter().enumerate() {
+        below += u64::from(*weight);
+        let align = if pattern.align.0 == 0 { size.0 } else { pattern.align.0 };
+        let places = Places::new(&worker.extents, size.0, align);
+        assert!(places.count() > 0, "the planner gives every worker room for its largest block");
+        let seed = derive(worker.seed, &[path, number as u64]);
+        let spread = Spread::new(pattern, places.count(), seed);
+        all.push(Class { length: size.0, below, places, spread });
+    }
+    all.into()
+}
+
+/// The one size of a stage that touches every byte once.
+fn amount_class(block: u64) -> Box<[Class]> {
+    let extent = [Extent { file: 0, offset: 0, length: block }];
+    Box::new([Class { length: block, below: 1, places: Places::new(&extent, block, block), spread: Spread::Uniform }])
+}
+
+#[cfg(test)]
+mod tests;

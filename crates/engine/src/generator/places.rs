@@ -1,0 +1,81 @@
+//! Where a random request can begin.
+
+use model::plan::Extent;
+
+/// Every place in a worker's extents at which requests of one length fit: multiples of the alignment from each extent's start on.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    ranges: Box<[Range]>,
+    total: u64,
+    align: u64,
+}
+
+/// The places of one extent.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    file: u32,
+    offset: u64,
+    /// Places in the extents before this one.
+    first: u64,
+}
+
+impl Places {
+    /// The places for requests of `length` bytes.
+    pub(super) fn new(extents: &[Extent], length: u64, align: u64) -> Places {
+        let align = align.max(1);
+        let mut total = 0;
+        let mut ranges = Vec::new();
+        for extent in extents {
+            let count = extent.length.checked_sub(length).map_or(0, |room| room / align + 1);
+            if count > 0 {
+                ranges.push(Range { file: extent.file, offset: extent.offset, first: total });
+                total += count;
+            }
+        }
+        Places { ranges: ranges.into(), total, align }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// File and offset of the place with this number.
+    #[inline]
+    pub(super) fn at(&self, number: u64) -> (u32, u64) {
+        let index = match self.ranges.len() {
+            1 => 0,
+            _ => self.ranges.partition_point(|range| range.first <= number) - 1,
+        };
+        let range = &self.ranges[index];
+        (range.file, range.offset + (number - range.first) * self.align)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_fit_into_their_extent_wherever_they_begin() {
+        let extents = [
+            Extent { file: 0, offset: 8192, length: 40_960 },
+            Extent { file: 3, offset: 0, length: 1_000 },
+            Extent { file: 5, offset: 4096, length: 8_192 },
+        ];
+        for (length, align, count) in
+            [(4096, 4096, 10 + 2), (4096, 512, 73 + 9), (8192, 4096, 9 + 1), (512, 512, 80 + 1 + 16)]
+        {
+            let places = Places::new(&extents, length, align);
+            assert_eq!(places.count(), count, "{length} at {align}");
+            let mut seen = std::collections::BTreeSet::new();
+            for number in 0..count {
+                let (file, offset) = places.at(number);
+                let extent = extents.iter().find(|extent| extent.file == file).expect("an extent");
+                assert!(offset >= extent.offset && offset + length <= extent.offset + extent.length);
+                assert_eq!((offset - extent.offset) % align, 0);
+                assert!(seen.insert((file, offset)), "every place once");
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Sequences as a whole.
+
+use super::*;
+use model::spec::Access;
+use model::units::{Bytes, Nanos, Percent};
+
+fn worker(seed: u64) -> Worker {
+    let extents = vec![
+        Extent { file: 0, offset: 8192, length: 40 * 4096 },
+        Extent { file: 2, offset: 0, length: 59 * 4096 + 100 },
+    ];
+    Worker { seed, turn: (0, 1), extents }
+}
+
+fn generator(access: Access, read: Percent, stop: Stop, seed: u64) -> Generator {
+    let work = Work::simple(Bytes(4096), read, access, 1, stop);
+    Generator::new(&work, &worker(seed))
+}
+
+fn timed() -> Stop {
+    Stop::After(Nanos::seconds(1))
+}
+
+#[test]
+fn sequential_is_sequential_over_all_ranges_and_starts_again() {
+    let mut generator = generator(Access::Sequential, Percent::ALL, timed(), 1);
+    for round in 0..3 {
+        for block in 0..99 {
+            let request = generator.next_request().expect("time decides");
+            let (file, offset) = if block < 40 { (0, 8192 + block * 4096) } else { (2, (block - 40) * 4096) };
+            assert_eq!((request.file, request.offset, request.length), (file, offset, 4096), "round {round}");
+        }
+    }
+}
+
+#[test]
+fn an_amount_touches_every_byte_once_and_the_last_request_is_short() {
+    let mut generator = generator(Access::Sequential, Percent::ZERO, Stop::Amount, 1);
+    let requests: Vec<Request> = std::iter::from_fn(|| generator.next_request()).collect();
+    assert_eq!(requests.len(), 100);
+    assert_eq!(requests.iter().map(|r| u64::from(r.length)).sum::<u64>(), 99 * 4096 + 100);
+    assert_eq!(requests.last().map(|r| r.length), Some(100));
+    assert!(requests.iter().all(|r| r.op == Op::Write) && generator.is_exhausted());
+}
+
+#[test]
+fn random_covers_every_block_without_bias() {
+    let mut generator = generator(Access::Random, Percent::ALL, timed(), 5);
+    let mut counts = [0u32; 99];
+    for _ in 0..99_000 {
+        let request = generator.next_request().expect("time decides");
+        assert_eq!((request.offset % 4096, request.length), (0, 4096));
+        let block = if request.file == 0 { request.offset / 4096 - 2 } else { request.offset / 4096 + 40 };
+        counts[block as usize] += 1;
+    }
+    let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
+    // 98 degrees of freedom: 99.98 % of true samples lie between 55 and 155.
+    assert!((55.0..155.0).contains(&chi), "chi-square {chi}");
+}
+
+#[test]
+fn a_mix_of_70_to_30_is_one_within_its_binomial_bounds() {
+    let mut generator = generator(Access::Random, Percent::of(70), timed(), 9);
+    let n = 100_000;
+    let reads = (0..n).filter(|_| generator.next_request().expect("time decides").op == Op::Read).count();
+    // Four standard deviations of a binomial with p = 0.7.
+    let bound = 4.0 * (f64::from(n) * 0.7 * 0.3).sqrt();
+    assert!((reads as f64 - f64::from(n) * 0.7).abs() < bound, "{reads} reads of {n}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_requests() {
+    let draw = |seed| {
+        let mut generator = generator(Access::Random, Percent::of(50), timed(), seed);
+        (0..1000).map(|_| generator.next_request().expect("time decides")).collect::<Vec<_>>()
+    };
+    assert_eq!(draw(3), draw(3));
+    assert_ne!(draw(3), draw(4));
+}
+
+#[test]
+fn a_mix_of_sizes_has_its_weights_and_every_request_fits() {
+    let mut work = Work::simple(Bytes(4096), Percent::of(50), Access::Random, 1, timed());
+    work.block_size = "4KiB:70, 8KiB:20, 12KiB:10".parse().expect("a mix");
+    work.write_block_size = "16KiB".parse().expect("a size");
+    work.pattern.align = Bytes(512);
+    let mut generator = Generator::new(&work, &worker(3));
+    let mut counts = std::collections::BTreeMap::new();
+    for _ in 0..100_000 {
+        let request = generator.next_request().expect("time decides");
+        let (start, end) = if request.file == 0 { (8192, 8192 + 40 * 4096) } else { (0, 59 * 4096 + 100) };
+        assert!(
+            request.offset >= start
+                && request.offset + u64::from(request.length) <= end
+                && request.offset.is_multiple_of(512)
+        );
+        *counts.entry((request.op, request.length)).or_insert(0u32) += 1;
+    }
+    for (op, length, expected) in [
+        (Op::Read, 4096, 35_000.0),
+        (Op::Read, 8192, 10_000.0),
+        (Op::Read, 12_288, 5_000.0),
+        (Op::Write, 16_384, 50_000.0f64),
+    ] {
+        let seen = f64::from(counts[&(op, length)]);
+        assert!((seen - expected).abs() < 5.0 * expected.sqrt(), "{op} {length}: {seen}");
+    }
+    assert_eq!(counts.len(), 4);
+}
+
+#[test]
+fn half_random_and_half_sequential_is_one_stream_with_jumps() {
+    let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+    work.pattern.random = Percent::of(50);
+    let mut generator = Generator::new(&work, &worker(3));
+    let mut sequential = Streams::new(&worker(3).extents, 1, 0, 4096);
+    let mut expected = sequential.next(4096, false);
+    let mut hits = 0;
+    for _ in 0..10_000 {
+        let request = generator.next_request().expect("time decides");
+        if (request.file, request.offset) == (expected.0, expected.1) {
+            hits += 1;
+            expected = sequential.next(4096, false);
+        }
+    }
+    // A random request hits the stream's next block by chance once in 99 times; that only shifts a few.
+    assert!((4_700..5_300).contains(&hits), "{hits} of 10,000 go on where the last one ended");
+}
+
+#[test]
+fn an_fsync_follows_every_so_many_writes() {
+    let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, timed());
+    work.fsync_every = 3;
+    let mut generator = Generator::new(&work, &worker(3));
+    let ops: Vec<Op> = (0..8).map(|_| generator.next_request().expect("time decides").op).collect();
+    use Op::{Fsync, Write};
+    assert_eq!(ops, [Write, Write, Write, Fsync, Write, Write, Write, Fsync]);
+}

@@ -1,0 +1,187 @@
+//! When a worker's next request is due.
+
+use model::load::{Pace, Rate};
+use model::plan::Worker;
+use model::rng::{Rng, derive};
+
+/// Femtoseconds in a second: instants of a fixed rate are kept so finely that a year of them is off by less than a microsecond.
+const FS_PER_S: u128 = 1_000_000_000_000_000;
+const FS_PER_NS: u128 = 1_000_000;
+/// Sets the seeds of the arrivals apart from those of the requests.
+const ARRIVALS: u64 = 0xA221_7A15;
+
+/// A worker's own clockwork.
+#[derive(Clone, Debug)]
+pub(crate) enum Pacer {
+    /// Always due.
+    Free,
+    /// Bursts with rests between.
+    Think { think_ns: u64, burst: u32, left: u32, resting_until_ns: u64 },
+    /// At its own times.
+    Open(Box<Open>),
+}
+
+/// The times of an open loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    /// When the next request is due, after the stage's start.
+    next_fs: u128,
+    cost: Cost,
+    poisson: Option<Rng>,
+}
+
+/// What a request moves the next one away, for this one worker.
+#[derive(Clone, Copy, Debug)]
+enum Cost {
+    Request { fs: u128 },
+    Byte { fs: u128 },
+}
+
+impl Pacer {
+    /// The pace of one of the workers that share it.
+    pub(crate) fn new(pace: Pace, worker: &Worker) -> Pacer {
+        match pace {
+            Pace::Closed { think, burst } if think.0 > 0 => {
+                Pacer::Think { think_ns: think.0, burst: burst.max(1), left: burst.max(1), resting_until_ns: 0 }
+            }
+            Pace::Closed { .. } => Pacer::Free,
+            Pace::Open { rate, poisson } => Pacer::Open(Box::new(Open::new(rate, poisson, worker))),
+        }
+    }
+
+    /// When the next request is due, in ns after the stage's start; `None` for at once, whenever there is a place.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> Option<u64> {
+        match self {
+            Pacer::Free => None,
+            Pacer::Think { left: 1.., .. } => None,
+            // Not before the burst has come back; then `completed` sets the time.
+            Pacer::Think { resting_until_ns, .. } => Some(*resting_until_ns),
+            Pacer::Open(open) => Some((open.next_fs / FS_PER_NS) as u64),
+        }
+    }
+
+    /// A request of `length` bytes went out.
+    #[inline]
+    pub(crate) fn took(&mut self, length: u32) {
+        match self {
+            Pacer::Free => {}
+            Pacer::Think { left, burst, resting_until_ns, .. } => {
+                if *left == 0 {
+                    *left = *burst;
+                }
+                *left -= 1;
+                *resting_until_ns = u64::MAX;
+            }
+            Pacer::Open(open) => open.advance(length),
+        }
+    }
+
+    /// All that was out is back, `now_ns` after the stage's start.
+    #[inline]
+    pub(crate) fn idle(&mut self, now_ns: u64) {
+        if let Pacer::Think { think_ns, left: 0, resting_until_ns, .. } = self
+            && *resting_until_ns == u64::MAX
+        {
+            *resting_until_ns = now_ns.saturating_add(*think_ns);
+        }
+    }
+}
+
+impl Open {
+    fn new(rate: Rate, poisson: bool, worker: &Worker) -> Open {
+        let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
+        let cost = match rate {
+            Rate::Iops { milli } => Cost::Request { fs: FS_PER_S * 1_000 * of / u128::from(milli.max(1)) },
+            Rate::Bytes { per_second } => Cost::Byte { fs: FS_PER_S * of / u128::from(per_second.max(1)) },
+        };
+        let mut open = Open { next_fs: 0, cost, poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))) };
+        match (&open.poisson, open.cost) {
+            // Strangers do not arrive together at the start.
+            (Some(_), _) => open.advance(4096),
+            // Workers take turns, so that all of them together are as even as one.
+            (None, Cost::Request { fs }) => open.next_fs = fs * number / of,
+            (None, Cost::Byte { .. }) => {}
+        }
+        open
+    }
+
+    #[inline]
+    fn advance(&mut self, length: u32) {
+        let mean_fs = match self.cost {
+            Cost::Request { fs } => fs,
+            Cost::Byte { fs } => fs * u128::from(length),
+        };
+        self.next_fs += match &mut self.poisson {
+            None => mean_fs,
+            // The distance of a Poisson process is exponential: −mean · ln(1 − u).
+            Some(rng) => (mean_fs as f64 * -(1.0 - rng.unit()).ln()) as u128,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Nanos;
+
+    fn pacer(rate: &str, poisson: bool, turn: (u32, u32)) -> Pacer {
+        let pace = Pace::Open { rate: rate.parse().expect("a rate"), poisson };
+        Pacer::new(pace, &Worker { seed: 5, turn, extents: Vec::new() })
+    }
+
+    fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
+        let next = |_| {
+            let due = pacer.due_ns().expect("its own times");
+            pacer.took(length);
+            due
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn workers_of_a_rate_take_turns() {
+        let mut all: Vec<u64> =
+            (0..4).flat_map(|worker| dues(&mut pacer("1000", false, (worker, 4)), 3, 4096)).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..12).map(|n| n * 1_000_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_rate_that_no_ns_divides_is_exact_in_the_long_run() {
+        let times = dues(&mut pacer("3", false, (0, 1)), 3_000_001, 4096);
+        assert_eq!(times[3_000_000], 1_000_000_000_000_000 - 1, "a million seconds, but for the last rounding");
+    }
+
+    #[test]
+    fn bytes_move_the_next_request_away_by_their_number() {
+        let times = dues(&mut pacer("1MB/s", false, (0, 2)), 3, 1_000);
+        assert_eq!(times, [0, 2_000_000, 4_000_000]);
+    }
+
+    #[test]
+    fn strangers_arrive_at_their_rate_with_exponential_distances() {
+        let times = dues(&mut pacer("100000", true, (0, 1)), 400_001, 4096);
+        let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        assert!((mean - 10_000.0).abs() < 80.0, "{mean}");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "an exponential's deviation is its mean");
+    }
+
+    #[test]
+    fn a_burst_is_followed_by_a_rest_once_it_is_back() {
+        let pace = Pace::Closed { think: Nanos(500), burst: 2 };
+        let mut pacer = Pacer::new(pace, &Worker { seed: 5, turn: (0, 1), extents: Vec::new() });
+        pacer.took(1);
+        assert_eq!(pacer.due_ns(), None, "the burst goes on");
+        pacer.took(1);
+        assert_eq!(pacer.due_ns(), Some(u64::MAX), "until it is back");
+        pacer.idle(1_000);
+        assert_eq!(pacer.due_ns(), Some(1_500));
+        pacer.idle(1_200);
+        assert_eq!(pacer.due_ns(), Some(1_500), "a rest begins once");
+        pacer.took(1);
+        assert_eq!(pacer.due_ns(), None);
+    }
+}

@@ -1,0 +1,356 @@
+//! The shape of a load, in the types that a suite writes and a plan keeps: sizes and their weights, rates, skews, hot spots, ranges.
+
+use crate::units::{Bytes, Nanos, Percent, UnitError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+fn wrong(message: impl Into<String>, remedy: impl Into<String>) -> UnitError {
+    UnitError { message: message.into(), remedy: remedy.into() }
+}
+
+/// A list of parts, with or without a colon in each: `4KiB:70, 64KiB:30`.
+fn parts(text: &str) -> Vec<(&str, Option<&str>)> {
+    text.split(',').map(str::trim).map(split).collect()
+}
+
+fn split(part: &str) -> (&str, Option<&str>) {
+    match part.split_once(':') {
+        Some((left, right)) => (left.trim(), Some(right.trim())),
+        None => (part, None),
+    }
+}
+
+/// More sizes or hot spots than this are a typing error, and would cost time in every draw.
+const MOST_PARTS: usize = 64;
+
+/// Request sizes with their weights: one size, or a mix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeMix {
+    /// Size and weight of each; at least one, weights at least 1, in the order of the suite.
+    pub parts: Vec<(Bytes, u32)>,
+}
+
+impl SizeMix {
+    /// Every request of the same size.
+    pub fn single(size: Bytes) -> SizeMix {
+        SizeMix { parts: vec![(size, 1)] }
+    }
+
+    /// The largest size.
+    pub fn largest(&self) -> Bytes {
+        self.parts.iter().map(|(size, _)| *size).max().unwrap_or_default()
+    }
+
+    /// The smallest size.
+    pub fn smallest(&self) -> Bytes {
+        self.parts.iter().map(|(size, _)| *size).min().unwrap_or_default()
+    }
+
+    /// Whether all requests have one size.
+    pub fn is_single(&self) -> bool {
+        self.parts.len() == 1
+    }
+
+    /// Every size.
+    pub fn sizes(&self) -> impl Iterator<Item = Bytes> + '_ {
+        self.parts.iter().map(|(size, _)| *size)
+    }
+}
+
+const MIX_REMEDY: &str = "write a size such as 4KiB, or a mix with weights such as 4KiB:70, 64KiB:30";
+
+impl FromStr for SizeMix {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let list = parts(text);
+        if list.len() > MOST_PARTS {
+            return Err(wrong(format!("a mix of {} sizes", list.len()), format!("write at most {MOST_PARTS}")));
+        }
+        let mut mix = SizeMix { parts: Vec::new() };
+        for (size, weight) in &list {
+            let size: Bytes = size.parse()?;
+            let weight = match weight {
+                None if list.len() == 1 => 1,
+                None => return Err(wrong(format!("`{text}` is a mix without weights"), MIX_REMEDY)),
+                Some(weight) => {
+                    let number: Option<u32> = weight.trim_end_matches('%').trim().parse().ok();
+                    number
+                        .filter(|weight| (1..=1_000_000).contains(weight))
+                        .ok_or_else(|| wrong(format!("`{weight}` is not a weight from 1 to 1000000"), MIX_REMEDY))?
+                }
+            };
+            if mix.sizes().any(|other| other == size) {
+                return Err(wrong(format!("{size} stands twice in the mix"), MIX_REMEDY));
+            }
+            mix.parts.push((size, weight));
+        }
+        Ok(mix)
+    }
+}
+
+impl fmt::Display for SizeMix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [(size, _)] = self.parts.as_slice() {
+            return f.pad(&size.to_string());
+        }
+        let words: Vec<String> = self.parts.iter().map(|(size, weight)| format!("{size}:{weight}")).collect();
+        f.pad(&words.join(", "))
+    }
+}
+
+/// A fixed rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rate {
+    /// Requests per second, in thousandths.
+    Iops {
+        /// Thousandths of a request per second; at least 1.
+        milli: u64,
+    },
+    /// Bytes per second.
+    Bytes {
+        /// Bytes per second; at least 1.
+        per_second: u64,
+    },
+}
+
+const RATE_REMEDY: &str = "write requests per second such as 10000, 10k or 0.5, or a bandwidth such as 100MiB/s";
+/// A billion requests a second is beyond every machine; it is a slip.
+const MOST_IOPS: f64 = 1e9;
+
+impl FromStr for Rate {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let text = text.trim();
+        let no = || wrong(format!("`{text}` is not a rate"), RATE_REMEDY);
+        let plain = text.strip_suffix("/s").map(str::trim);
+        if let Some(bytes) = plain.filter(|rest| rest.ends_with(['b', 'B'])) {
+            let bytes: Bytes = bytes.parse()?;
+            return if bytes.0 > 0 { Ok(Rate::Bytes { per_second: bytes.0 }) } else { Err(no()) };
+        }
+        let number = plain.unwrap_or(text);
+        let number = number.strip_suffix("IOPS").or(number.strip_suffix("iops")).unwrap_or(number).trim();
+        let (digits, factor) = match number.strip_suffix(['k', 'K']) {
+            Some(digits) => (digits, 1e3),
+            None => match number.strip_suffix('M') {
+                Some(digits) => (digits, 1e6),
+                None => (number, 1.0),
+            },
+        };
+        let value: f64 = digits.trim().replace('_', "").parse().map_err(|_| no())?;
+        let milli = value * factor * 1e3;
+        if !(1.0..=MOST_IOPS * 1e3).contains(&milli) {
+            return Err(no());
+        }
+        Ok(Rate::Iops { milli: milli.round() as u64 })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rate::Iops { milli } => f.pad(&format!("{} IOPS", *milli as f64 / 1e3)),
+            // In binary units where they are exact, else in decimal ones: what is printed can be read back.
+            Rate::Bytes { per_second } => {
+                let binary = Bytes(*per_second).to_string();
+                let text = match binary.parse() {
+                    Ok(Bytes(same)) if same == *per_second => binary,
+                    _ if per_second.is_multiple_of(1_000_000) => format!("{} MB", per_second / 1_000_000),
+                    _ => format!("{per_second} B"),
+                };
+                f.pad(&format!("{text}/s"))
+            }
+        }
+    }
+}
+
+/// A number from 0 to 100 with three decimals, kept exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skew {
+    /// Thousandths.
+    pub milli: u32,
+}
+
+impl Skew {
+    /// As a number.
+    pub fn value(self) -> f64 {
+        f64::from(self.milli) / 1e3
+    }
+}
+
+impl FromStr for Skew {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let value: Option<f64> = text.trim().parse().ok();
+        match value.filter(|value| (0.001..=100.0).contains(value)) {
+            Some(value) => Ok(Skew { milli: (value * 1e3).round() as u32 }),
+            None => Err(wrong(format!("`{text}` is not a skew"), "write a number such as 1.2, from 0.001 to 100")),
+        }
+    }
+}
+
+impl fmt::Display for Skew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.value().to_string())
+    }
+}
+
+/// A table of hot spots: which share of the requests goes to which share of the space, from its start on. What is left of the
+/// requests goes to what is left of the space.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HotSpots {
+    /// Share of the requests, and share of the space.
+    pub spots: Vec<(Percent, Percent)>,
+}
+
+const SPOT_REMEDY: &str = "write shares of requests and of space such as 95%:5%, 4%:10%";
+
+impl FromStr for HotSpots {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let list = parts(text);
+        if list.len() > MOST_PARTS {
+            return Err(wrong(format!("{} hot spots", list.len()), format!("write at most {MOST_PARTS}")));
+        }
+        let mut spots = Vec::new();
+        for (requests, space) in list {
+            let space = space.ok_or_else(|| wrong(format!("`{requests}` has no share of the space"), SPOT_REMEDY))?;
+            let (requests, space): (Percent, Percent) = (requests.parse()?, space.parse()?);
+            if space == Percent::ZERO {
+                return Err(wrong("a hot spot without space", SPOT_REMEDY));
+            }
+            spots.push((requests, space));
+        }
+        let sum =
+            |pick: fn(&(Percent, Percent)) -> Percent| spots.iter().map(|spot| u64::from(pick(spot).ppm)).sum::<u64>();
+        let (requests, space) = (sum(|spot| spot.0), sum(|spot| spot.1));
+        if requests > 1_000_000 || space > 1_000_000 {
+            return Err(wrong(format!("the shares of `{text}` add up to more than 100 %"), SPOT_REMEDY));
+        }
+        if space == 1_000_000 && requests < 1_000_000 {
+            return Err(wrong(format!("`{text}` leaves requests and no space for them"), SPOT_REMEDY));
+        }
+        Ok(HotSpots { spots })
+    }
+}
+
+impl fmt::Display for HotSpots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.spots.iter().map(|(requests, space)| format!("{requests}:{space}")).collect();
+        f.pad(&words.join(", "))
+    }
+}
+
+/// A part of the layout: from one share of every file to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where it begins.
+    pub from: Percent,
+    /// Where it ends; above `from`.
+    pub to: Percent,
+}
+
+impl Part {
+    /// All of it.
+    pub const WHOLE: Part = Part { from: Percent::ZERO, to: Percent::ALL };
+}
+
+impl FromStr for Part {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let no = || wrong(format!("`{text}` is not a part of the layout"), "write two shares such as 0%-50%");
+        let (from, to) = text.split_once('-').ok_or_else(no)?;
+        let part = Part { from: from.parse()?, to: to.parse()? };
+        if part.from < part.to { Ok(part) } else { Err(no()) }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}-{}", self.from, self.to))
+    }
+}
+
+/// When a worker's requests are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pace {
+    /// A closed loop: a request is due as soon as there is a place among the outstanding ones.
+    Closed {
+        /// How long a worker rests after a burst has come back; 0 is no rest.
+        think: Nanos,
+        /// Requests between two rests.
+        burst: u32,
+    },
+    /// An open loop: requests are due at their own times, whatever the target does.
+    Open {
+        /// What all workers of all hosts do together.
+        rate: Rate,
+        /// At equal distances, or like strangers arriving.
+        poisson: bool,
+    },
+}
+
+impl Pace {
+    /// As fast as the target goes.
+    pub const FREE: Pace = Pace::Closed { think: Nanos(0), burst: 1 };
+
+    /// Whether requests are due at their own times.
+    pub fn is_open(self) -> bool {
+        matches!(self, Pace::Open { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixes_need_weights_and_differ() {
+        assert_eq!("4k".parse(), Ok(SizeMix::single(Bytes(4096))));
+        let mix: SizeMix = "4KiB:70, 64KiB:30%".parse().expect("a mix");
+        assert_eq!(mix.parts, [(Bytes::kib(4), 70), (Bytes::kib(64), 30)]);
+        assert_eq!((mix.largest(), mix.smallest(), mix.to_string().parse()), (Bytes::kib(64), Bytes::kib(4), Ok(mix)));
+        for text in ["", "4k,8k", "4k:0", "4k:-1", "4k:1,4k:2", "4k:x", "4k:1,"] {
+            assert!(text.parse::<SizeMix>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_requests_or_bytes() {
+        for (text, rate) in [
+            ("10000", Rate::Iops { milli: 10_000_000 }),
+            ("10k", Rate::Iops { milli: 10_000_000 }),
+            ("0.5", Rate::Iops { milli: 500 }),
+            ("1.5M/s", Rate::Iops { milli: 1_500_000_000 }),
+            ("200 IOPS", Rate::Iops { milli: 200_000 }),
+            ("100MiB/s", Rate::Bytes { per_second: 100 << 20 }),
+            ("1GB/s", Rate::Bytes { per_second: 1_000_000_000 }),
+        ] {
+            assert_eq!(text.parse(), Ok(rate), "{text}");
+            assert_eq!(rate.to_string().parse(), Ok(rate), "{rate}");
+        }
+        for text in ["", "0", "-5", "fast", "1e12", "0B/s", "NaN", "inf", "MiB/s"] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hot_spots_and_parts_add_up() {
+        let spots: HotSpots = "95%:5%, 4%:10%".parse().expect("spots");
+        assert_eq!(spots.spots[1], (Percent::of(4), Percent::of(10)));
+        assert_eq!(spots.to_string().parse(), Ok(spots));
+        for text in ["", "95%", "95%:0%", "60%:5%, 60%:5%", "50%:100%", "10%:60%,10%:60%"] {
+            assert!(text.parse::<HotSpots>().is_err(), "{text}");
+        }
+        assert_eq!("0%-50%".parse(), Ok(Part { from: Percent::ZERO, to: Percent::of(50) }));
+        for text in ["", "50%", "50%-50%", "60%-50%", "a-b"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
+        assert!("1.2".parse::<Skew>().is_ok() && "0".parse::<Skew>().is_err() && "x".parse::<Skew>().is_err());
+    }
+}
