@@ -2,7 +2,7 @@
 
 use super::Scale;
 use super::frame::{WIDTH, number, svg};
-use crate::html::markup::{Markup, element};
+use crate::html::markup::{Markup, classed, element};
 
 /// A row of the chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Bars {
     pub title: String,
     /// Sums of parts in words.
     pub words: fn(f64) -> String,
+    /// Class and name of each kind of part, if there is more than one.
+    pub legend: Vec<(&'static str, String)>,
     /// The rows.
     pub bars: Vec<Bar>,
 }
@@ -57,13 +59,26 @@ impl Bars {
         let said: Vec<String> =
             self.bars.iter().map(|bar| format!("{} {}", bar.name, (self.words)(sum(bar)))).collect();
         let picture = svg(&self.title, &said.join(", "), self.bars.len() as f64 * ROW, content);
-        element("figure", &[], [element("figcaption", &[], &*self.title), picture])
+        let caption = [Markup::from(&self.title), self.legend()];
+        element("figure", &[], [element("figcaption", &[], caption), picture])
+    }
+
+    fn legend(&self) -> Markup {
+        if self.legend.len() < 2 {
+            return Markup::new();
+        }
+        let entry = |(style, name): &(&'static str, String)| {
+            let size = [("viewBox", "0 0 12 10"), ("width", "12"), ("height", "10"), ("aria-hidden", "true")];
+            let place = [("class", *style), ("x", "1"), ("y", "1"), ("width", "10"), ("height", "8")];
+            classed("span", "key", [element("svg", &size, element("rect", &place, "")), Markup::from(name)])
+        };
+        classed("span", "legend", self.legend.iter().map(entry).collect::<Markup>())
     }
 }
 
 /// A name that fits before its bar; the table beside the chart has it whole.
 fn shortened(name: &str) -> String {
-    const MOST: usize = 26;
+    const MOST: usize = 24;
     if name.chars().count() <= MOST {
         return name.to_owned();
     }
@@ -81,9 +96,11 @@ mod tests {
             Bar { name: "a".repeat(40), parts: vec![("bar read", 70.0), ("bar write", 30.0)] },
             Bar { name: "b".to_owned(), parts: vec![("bar read", 0.0)] },
         ];
-        let svg = Bars { title: "IOPS".to_owned(), words: |v| format!("{v}"), bars }.render().into_string();
+        let legend = vec![("bar read", "read".to_owned()), ("bar write", "write".to_owned())];
+        let svg = Bars { title: "IOPS".to_owned(), words: |v| format!("{v}"), legend, bars }.render().into_string();
+        assert_eq!(svg.matches("class=\"key\"").count(), 2, "{svg}");
         assert!(svg.contains("width=\"0\"") && svg.contains('…') && svg.contains(">100<"), "{svg}");
-        let empty = Bars { title: "IOPS".to_owned(), words: |v| format!("{v}"), bars: Vec::new() };
+        let empty = Bars { title: "IOPS".to_owned(), words: |v| format!("{v}"), legend: Vec::new(), bars: Vec::new() };
         assert!(empty.render().into_string().contains("<svg"));
     }
 }

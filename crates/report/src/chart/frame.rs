@@ -8,9 +8,9 @@ pub const WIDTH: f64 = 560.0;
 /// As [`WIDTH`].
 pub const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 64.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 24.0;
 const TOP: f64 = 14.0;
-const BOTTOM: f64 = 34.0;
+const BOTTOM: f64 = 40.0;
 
 /// A pair of axes.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ impl Frame {
         }
         let bottom = HEIGHT - BOTTOM;
         for tick in self.x.ticks() {
-            let place = [("class", "tick middle"), ("x", &*number(self.left(tick))), ("y", &*number(bottom + 16.0))];
+            let place = [("class", "tick middle"), ("x", &*number(self.left(tick))), ("y", &*number(bottom + 20.0))];
             grid.push(element("text", &place, x_words(tick)));
         }
         let place = [("class", "tick end"), ("x", &*number(WIDTH - RIGHT)), ("y", &*number(HEIGHT - 4.0))];

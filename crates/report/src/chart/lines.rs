@@ -11,6 +11,8 @@ pub struct Point {
     pub x: f64,
     /// Where on the vertical axis; `None` is a gap.
     pub y: Option<f64>,
+    /// What else to say of it under the pointer: a second figure with its unit, or nothing.
+    pub also: String,
 }
 
 /// A line with its name.
@@ -93,7 +95,8 @@ impl Lines {
     fn words_at(&self, x: f64) -> String {
         let value = |line: &Line| {
             let point = line.points.iter().find(|point| (point.x - x).abs() < 1e-9)?;
-            Some(format!("{} {}", line.name, point.y.map_or_else(|| "–".to_owned(), self.y_words)))
+            let also = if point.also.is_empty() { String::new() } else { format!(" ({})", point.also) };
+            Some(format!("{} {}{also}", line.name, point.y.map_or_else(|| "–".to_owned(), self.y_words)))
         };
         let values: Vec<String> = self.lines.iter().filter_map(value).collect();
         format!("{}: {}", (self.x_words)(x), values.join(", "))
@@ -121,7 +124,11 @@ mod tests {
     use super::*;
 
     fn chart(ys: &[Option<f64>]) -> String {
-        let points = ys.iter().enumerate().map(|(x, y)| Point { x: x as f64, y: *y }).collect();
+        let points = ys
+            .iter()
+            .enumerate()
+            .map(|(x, y)| Point { x: x as f64, y: *y, also: y.map_or_else(String::new, |y| format!("{y} B/s")) })
+            .collect();
         let chart = Lines {
             title: "IOPS <over> time".to_owned(),
             description: "d".to_owned(),
@@ -141,7 +148,11 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert_eq!(svg.matches("<circle").count(), 1);
         assert_eq!(svg.matches("class=\"hit\"").count(), 4);
-        assert!(svg.contains("2 s: read –") && svg.contains("IOPS &lt;over&gt; time"));
+        assert!(
+            svg.contains("1 s: read 2 (2 B/s)<")
+                && svg.contains("2 s: read –<")
+                && svg.contains("IOPS &lt;over&gt; time")
+        );
     }
 
     #[test]

@@ -8,6 +8,11 @@ pub enum Scale {
         /// The largest value; above 0.
         max: f64,
     },
+    /// From 0 to a last moment, evenly, and marked where clocks are.
+    Time {
+        /// The last moment in seconds; above 0.
+        max_s: f64,
+    },
     /// From one value to another, each factor of ten as wide as the next.
     Log {
         /// The smallest value; above 0.
@@ -30,6 +35,11 @@ impl Scale {
         Scale::Linear { max: (largest / step).ceil() * step }
     }
 
+    /// From 0 to just `last_s`: room behind the end of a run would look like a pause.
+    pub fn time_to(last_s: f64) -> Scale {
+        Scale::Time { max_s: if last_s.is_finite() && last_s > 0.0 { last_s } else { 1.0 } }
+    }
+
     /// By factors, from a round value below `smallest` to one above `largest`.
     pub fn log_between(smallest: f64, largest: f64) -> Scale {
         let smallest = if smallest.is_finite() && smallest > 0.0 { smallest } else { 1.0 };
@@ -43,6 +53,7 @@ impl Scale {
     pub fn place(self, value: f64) -> f64 {
         let place = match self {
             Scale::Linear { max } => value / max,
+            Scale::Time { max_s } => value / max_s,
             Scale::Log { min, max } => (value.max(min) / min).log10() / (max / min).log10(),
             Scale::Nines { most } => nines(value) / most,
         };
@@ -52,11 +63,8 @@ impl Scale {
     /// Round values to mark, in rising order.
     pub fn ticks(self) -> Vec<f64> {
         match self {
-            Scale::Linear { max } => {
-                let step = nice_step(max, 5.0);
-                let count = (max / step + 1e-9).floor() as u32;
-                (0..=count).map(|n| f64::from(n) * step).collect()
-            }
+            Scale::Linear { max } => multiples(nice_step(max, 5.0), max),
+            Scale::Time { max_s } => multiples(time_step(max_s), max_s),
             Scale::Log { min, max } => log_ticks(min, max),
             Scale::Nines { most } => {
                 let whole = (most + 1e-9).floor() as i32;
@@ -64,6 +72,27 @@ impl Scale {
             }
         }
     }
+}
+
+/// 0 and every further multiple of `step` up to `max`.
+fn multiples(step: f64, max: f64) -> Vec<f64> {
+    let count = (max / step + 1e-9).floor() as u32;
+    (0..=count).map(|n| f64::from(n) * step).collect()
+}
+
+/// Steps that fit into minutes, hours and days, in seconds.
+const CLOCK_STEPS_S: [f64; 18] = [
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0,
+    43_200.0, 86_400.0,
+];
+
+/// The least step of a clock that cuts `range_s` into at most six parts; below seconds and above days by 1, 2 and 5.
+fn time_step(range_s: f64) -> f64 {
+    if range_s <= 3.0 {
+        return nice_step(range_s, 5.0);
+    }
+    let clock = CLOCK_STEPS_S.into_iter().find(|step| range_s / step <= 6.0);
+    clock.unwrap_or_else(|| nice_step(range_s / 86_400.0, 5.0).max(1.0) * 86_400.0)
 }
 
 /// How many nines a share has: 0.9 has one, 0.999 three.
@@ -117,6 +146,28 @@ mod tests {
             assert!((told - max).abs() < max * 1e-9, "{largest}: {told}");
             assert_eq!(scale.ticks().len(), ticks, "{largest}: {:?}", scale.ticks());
             assert!((scale.place(told) - 1.0).abs() < 1e-9 && scale.place(0.0) == 0.0);
+        }
+    }
+
+    #[test]
+    fn times_are_marked_where_clocks_are_and_end_with_the_run() {
+        for (last_s, step_s, ticks) in [
+            (0.5, 0.1, 6),
+            (10.0, 2.0, 6),
+            (61.0, 15.0, 5),
+            (300.0, 60.0, 6),
+            (3_600.0, 600.0, 7),
+            (7_200.0, 1_800.0, 5),
+            (86_400.0, 21_600.0, 5),
+            (30.0 * 86_400.0, 10.0 * 86_400.0, 4),
+        ] {
+            let scale = Scale::time_to(last_s);
+            let marks = scale.ticks();
+            assert!((marks[1] - step_s).abs() < 1e-9 && marks.len() == ticks, "{last_s}: {marks:?}");
+            assert_eq!(scale.place(last_s), 1.0);
+        }
+        for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Scale::time_to(nothing), Scale::Time { max_s: 1.0 });
         }
     }
 

@@ -1,6 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::markup::{Markup, classed, element, plain};
+use super::reproduce;
 use crate::{plan, words};
 use model::{Record, StageKind};
 
@@ -106,7 +107,9 @@ fn method(record: &Record) -> Markup {
         ("Suite".to_owned(), Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale))),
         ("Run".to_owned(), Markup::from(&plan.run_id)),
         ("Made by".to_owned(), Markup::from(format!("Plimsoll {}", record.version))),
+        ("Run again".to_owned(), plain("code", reproduce::command(plan))),
         ("Page again".to_owned(), plain("code", "plimsoll report RUN.plimsoll")),
     ]);
-    plain("section", [plain("h2", "How this was measured"), plain("p", how), again])
+    let remark = classed("p", "remark", reproduce::remark(plan));
+    plain("section", [plain("h2", "How this was measured"), plain("p", how), again, remark])
 }

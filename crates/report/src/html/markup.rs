@@ -75,6 +75,11 @@ pub fn classed(name: &'static str, class: &str, content: impl Into<Markup>) -> M
     element(name, &[("class", class)], content)
 }
 
+/// Marks that turn the direction of the text after them: a name could show itself and its neighbours in another order.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Control characters have no business in a page; the rest is written so that it is text and nothing else.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -85,7 +90,7 @@ fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            c if c.is_control() && c != '\n' => safe.push('\u{fffd}'),
+            c if (c.is_control() && c != '\n') || turns_text(c) => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
     }
@@ -98,10 +103,10 @@ mod tests {
 
     #[test]
     fn text_and_attributes_stay_text() {
-        let hostile = "<script>alert('x')</script>\u{0}\" onload=\"y";
+        let hostile = "<script>alert('x')</script>\u{0}\u{202e}\" onload=\"y";
         let markup = element("p", &[("title", hostile)], hostile).into_string();
         assert_eq!(markup.matches('<').count(), 2, "{markup}");
         assert_eq!(markup.matches('"').count(), 2, "{markup}");
-        assert!(!markup.contains('\u{0}'));
+        assert!(!markup.contains(['\u{0}', '\u{202e}']), "{markup}");
     }
 }

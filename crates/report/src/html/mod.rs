@@ -3,7 +3,9 @@
 //! A pure function of the records. All text of a run goes through [`markup`], which escapes it.
 
 mod about;
+mod comparison;
 pub(crate) mod markup;
+mod reproduce;
 mod results;
 mod workload;
 
@@ -20,7 +22,7 @@ pub fn render(records: &[&Record]) -> String {
     };
     let mut body = Markup::new();
     if records.len() > 1 {
-        body.push(results::comparison(records));
+        body.push(comparison::sections(records));
     }
     for (number, record) in records.iter().enumerate() {
         body.push(run(record, number, records.len()));
@@ -71,7 +73,7 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
 }
 
 /// `node1`, or `node1 and 5 more hosts`.
-fn hosts(record: &Record) -> String {
+pub(crate) fn hosts(record: &Record) -> String {
     let first = record.testbed.first().map_or("no host", |host| host.hostname.as_str());
     match record.testbed.len() {
         0 | 1 => first.to_owned(),

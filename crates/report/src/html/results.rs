@@ -1,4 +1,4 @@
-//! The results of a run at a glance: the table with its doubts, the comparison of workloads, the comparison of runs.
+//! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
 use crate::chart::{Bar, Bars};
@@ -78,13 +78,16 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     cells
 }
 
-fn references(numbers: &[usize]) -> Markup {
-    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+/// The numbers of doubts, behind a figure, in rising order.
+pub fn references(numbers: &[usize]) -> Markup {
+    let mut rising = numbers.to_vec();
+    rising.sort_unstable();
+    let numbers: Vec<String> = rising.iter().map(ToString::to_string).collect();
     if numbers.is_empty() { Markup::new() } else { classed("sup", "doubt", numbers.join(" ")) }
 }
 
 /// The doubts in words, by number.
-fn doubts(marks: &Marks) -> Markup {
+pub fn doubts(marks: &Marks) -> Markup {
     if marks.sentences.is_empty() {
         return classed("p", "sound", "No reason to doubt these figures was found.");
     }
@@ -106,8 +109,12 @@ fn overview(rows: &[ResultRow]) -> Markup {
         }
         bars.into_iter().map(|(_, bar)| bar).collect()
     };
-    let iops = Bars { title: "Requests per second".to_owned(), words: words::iops, bars: bars(ResultRow::iops) };
-    let bandwidth = Bars { title: "Bandwidth".to_owned(), words: words::bandwidth, bars: bars(ResultRow::bytes_per_s) };
+    let here = |op: &Op| rows.iter().any(|row| row.op == *op);
+    let legend: Vec<(&'static str, String)> =
+        Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
+    let chart = |title: &str, words, bars| Bars { title: title.to_owned(), words, legend: legend.clone(), bars };
+    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops));
+    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s));
     classed("div", "charts", [iops.render(), bandwidth.render()])
 }
 
@@ -127,37 +134,13 @@ pub fn name(row: &ResultRow) -> String {
     }
 }
 
-/// Several runs side by side: the same workload and operation in one line.
-pub fn comparison(records: &[&Record]) -> Markup {
-    let runs: Vec<Vec<ResultRow>> = records.iter().map(|record| analysis::results(record)).collect();
-    let mut lines: Vec<(String, Op)> = Vec::new();
-    for row in runs.iter().flatten() {
-        let key = (name(row), row.op);
-        if !lines.contains(&key) {
-            lines.push(key);
-        }
-    }
-    let mut head = element("th", &[("scope", "col")], "Workload");
-    head.push(element("th", &[("scope", "col")], "Op"));
-    for number in 1..=records.len() {
-        head.push(element("th", &[("scope", "col"), ("class", "number")], format!("Run {number} IOPS")));
-        head.push(element("th", &[("scope", "col"), ("class", "number")], format!("Run {number} p99")));
-    }
-    let line = |(workload, op): &(String, Op)| {
-        let mut cells = [element("th", &[("scope", "row")], workload), plain("td", op.name())].into();
-        for rows in &runs {
-            push_run(&mut cells, rows.iter().find(|row| name(row) == *workload && row.op == *op));
-        }
-        plain("tr", cells)
-    };
-    let body = lines.iter().map(line).collect::<Markup>();
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    plain("section", [plain("h2", "Side by side"), classed("div", "scroll", table)])
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn push_run(cells: &mut Markup, row: Option<&ResultRow>) {
-    let iops = row.map_or_else(|| "–".to_owned(), |row| words::iops(row.iops()));
-    let p99 = words::latency(row.and_then(|row| row.latency.quantile_ns(0.99)));
-    cells.push(classed("td", "number", iops));
-    cells.push(classed("td", "number", p99));
+    #[test]
+    fn footnotes_stand_in_rising_order_and_none_is_no_mark() {
+        assert_eq!(references(&[2, 3, 1]).into_string(), "<sup class=\"doubt\">1 2 3</sup>");
+        assert_eq!(references(&[]), Markup::new());
+    }
 }

@@ -32,6 +32,7 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     charts.push(figures(rows));
     let mut content = plain("h2", name(first));
     content.push(classed("p", "lead", words::work(&first.work, first.workers)));
+    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len())));
     content.push(classed("div", "charts", charts));
     content.push(data(&drawn, intervals));
     classed("section", "workload", content)
@@ -54,17 +55,42 @@ fn merged(points: Vec<SeriesPoint>) -> Vec<SeriesPoint> {
     if together == 1 { points } else { points.chunks(together).map(merge).collect() }
 }
 
+/// That intervals were merged, where they were: beside the charts, because a short dip is flatter in a longer stretch.
+fn merged_words(intervals: usize, drawn: usize) -> Markup {
+    if drawn == 0 || drawn == intervals {
+        return Markup::new();
+    }
+    let text = format!(
+        "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): their requests are added and their \
+         histograms merged, so a rate is that of the whole stretch and a quantile is that of all its requests.",
+        intervals.div_ceil(MOST_POINTS),
+        words::count(intervals as u64)
+    );
+    classed("p", "remark", text)
+}
+
 /// Where an interval stands on the axis of time: at its end, when its figures were known.
 fn end_s(point: &SeriesPoint) -> f64 {
     point.start_s + point.length_s
 }
 
 fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
-    Scale::linear_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
+    Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
 }
 
+/// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h 30 min 15 s`.
 fn time_words(seconds: f64) -> String {
-    if seconds == 0.0 { "0".to_owned() } else { Nanos((seconds * 1e9).round() as u64).to_string() }
+    if seconds == 0.0 {
+        return "0".to_owned();
+    }
+    let tenths = (seconds * 10.0).round() as u64;
+    if tenths < 600 {
+        return Nanos((seconds * 1e9).round() as u64).to_string();
+    }
+    let rest = (tenths % 600) as f64 / 10.0;
+    let parts = [(tenths / 36_000) as f64, (tenths / 600 % 60) as f64, rest];
+    let told = parts.into_iter().zip(["h", "min", "s"]).filter(|(value, _)| *value > 0.0);
+    told.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
 fn latency_words(ns: f64) -> String {
@@ -83,7 +109,7 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
     let line = |(op, points): &(Op, Vec<SeriesPoint>)| Line {
         name: op.name().to_owned(),
         style: line_of(*op),
-        points: points.iter().map(|point| Point { x: end_s(point), y: Some(point.iops()) }).collect(),
+        points: points.iter().map(rate_at).collect(),
     };
     let lines: Vec<Line> = series.iter().map(line).collect();
     let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
@@ -101,6 +127,10 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
     }
 }
 
+fn rate_at(point: &SeriesPoint) -> Point {
+    Point { x: end_s(point), y: Some(point.iops()), also: words::bandwidth(point.bytes_per_s()) }
+}
+
 /// The lines of the latency chart: name, style, quantile (above 1: the maximum).
 const LATENCIES: [(&str, &str, f64); 4] =
     [("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999), ("max", "line max", 2.0)];
@@ -113,7 +143,10 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
     let line = |(name, style, share): &(&'static str, &'static str, f64)| Line {
         name: (*name).to_owned(),
         style,
-        points: points.iter().map(|point| Point { x: end_s(point), y: value(point, *share) }).collect(),
+        points: points
+            .iter()
+            .map(|point| Point { x: end_s(point), y: value(point, *share), also: String::new() })
+            .collect(),
     };
     let lines: Vec<Line> = LATENCIES.iter().map(line).collect();
     let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
@@ -121,7 +154,7 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
     Lines {
         title: if is_mix { format!("Latency over time, {op}") } else { "Latency over time".to_owned() },
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
-        x: Scale::linear_to(points.iter().map(end_s).fold(0.0, f64::max)),
+        x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
         x_name: "time",
         x_words: time_words,
         y: Scale::log_between(least, most),
@@ -154,7 +187,7 @@ fn quantiles(op: Op, latency: &Histogram) -> Line {
     let steps = if latency.count() == 0 { 0 } else { (supported * 20.0 + 1e-6) as u32 + 1 };
     let point = |step: u32| {
         let share = 1.0 - 10f64.powf(-f64::from(step) / 20.0);
-        Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)) }
+        Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)), also: String::new() }
     };
     Line { name: op.name().to_owned(), style: line_of(op), points: (0..steps).map(point).collect() }
 }
@@ -267,6 +300,12 @@ mod tests {
         assert_eq!(merged.iter().map(|point| point.latency.count()).sum::<u64>(), 2_000);
         assert_eq!(merged.iter().filter_map(|point| point.latency.max_ns()).max(), Some(1_000));
         assert!((merged[0].iops() - 2.0).abs() < 1e-9, "rates are those of the whole stretch");
+    }
+
+    #[test]
+    fn moments_are_told_apart() {
+        let told: Vec<String> = [0.0, 0.5, 45.0, 60.0, 61.3, 300.0, 3_600.0, 5_415.0].map(time_words).into();
+        assert_eq!(told, ["0", "500 ms", "45 s", "1 min", "1 min 1.3 s", "5 min", "1 h", "1 h 30 min 15 s"]);
     }
 
     #[test]

@@ -1,0 +1,137 @@
+//! Several runs side by side: which they are, what each carried, and every doubt beside the figure that it touches.
+
+use super::hosts;
+use super::markup::{Markup, classed, element, plain};
+use super::results::{doubts, name, references};
+use crate::doubts::{Marks, Touches};
+use crate::words;
+use analysis::ResultRow;
+use model::{Op, Record};
+use std::collections::BTreeMap;
+
+/// What makes a line of one run the same as a line of another: scenario, workload with its sweep, operation.
+type Key = (String, String, Op);
+
+/// The head of a page of several runs.
+pub fn sections(records: &[&Record]) -> Markup {
+    let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
+    let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
+    [head, runs, figures(records)].into()
+}
+
+fn which(records: &[&Record]) -> Markup {
+    let head = ["", "Suite", "Hosts", "Began", "Plimsoll", "State"];
+    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
+    let row = |(index, record): (usize, &&Record)| {
+        let cells = [
+            element("th", &[("scope", "row")], format!("Run {}", index + 1)),
+            plain("td", &record.plan.suite),
+            plain("td", hosts(record)),
+            plain("td", words::utc(record.started_unix_ns)),
+            plain("td", &record.version),
+            plain("td", words::run_state(&analysis::run_state(record))),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = records.iter().enumerate().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+}
+
+fn figures(records: &[&Record]) -> Markup {
+    let (lines, runs) = lines(records);
+    let mut head = element("th", &[("scope", "col")], "Workload");
+    head.push(element("th", &[("scope", "col")], "Op"));
+    for number in 1..=records.len() {
+        for figure in ["IOPS", "MiB/s", "p99"] {
+            head.push(element("th", &[("scope", "col"), ("class", "number")], format!("Run {number} {figure}")));
+        }
+    }
+    let mut marks = Marks::default();
+    let mut body = Markup::new();
+    for key in &lines {
+        let mut cells = [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
+        for run in &runs {
+            push_run(&mut cells, run.get(key), &mut marks);
+        }
+        body.push(plain("tr", cells));
+    }
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    plain("section", [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks)])
+}
+
+/// The lines of the table, in the order in which the runs first have them, and each run's figures by line.
+fn lines(records: &[&Record]) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
+    let mut lines: Vec<Key> = Vec::new();
+    let mut runs: Vec<BTreeMap<Key, ResultRow>> = Vec::new();
+    for record in records {
+        let mut run = BTreeMap::new();
+        for row in analysis::results(record) {
+            let key = (row.scenario.clone(), name(&row), row.op);
+            if !run.contains_key(&key) && !runs.iter().any(|earlier| earlier.contains_key(&key)) {
+                lines.push(key.clone());
+            }
+            run.insert(key, row);
+        }
+        runs.push(run);
+    }
+    (lines, runs)
+}
+
+fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
+    let Some(row) = row else {
+        cells.push((0..3).map(|_| classed("td", "number", "–")).collect::<Markup>());
+        return;
+    };
+    let figure = |text: String, notes: &[usize]| classed("td", "number", [Markup::from(text), references(notes)]);
+    cells.push(figure(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(figure(words::mib_per_s(row.bytes_per_s()), &[]));
+    cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &marks.of(row, Touches::P99)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    fn run(workloads: &[&str]) -> Recorded {
+        let suite: String = workloads.iter().map(|name| format!("[[workload]]\nname = \"{name}\"\n")).collect();
+        let mut recorded = Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n{suite}"));
+        for number in 0..recorded.record().plan.stages.len() as u32 {
+            if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
+                recorded.interval(number, 0, &[(Op::Read, &[100_000; 100_000])]);
+            }
+        }
+        recorded
+    }
+
+    #[test]
+    fn a_doubt_about_one_run_stands_beside_its_figure_here_too() {
+        let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
+        sound.end();
+        busy.end();
+        let alone = sections(&[&sound.record(), &sound.record()]).into_string();
+        assert!(alone.contains("No reason to doubt") && !alone.contains("sup"), "{alone}");
+        busy.busy(0.97);
+        let page = sections(&[&sound.record(), &busy.record()]).into_string();
+        assert_eq!(page.matches("<sup class=\"doubt\">1</sup>").count(), 1, "{page}");
+        assert!(page.contains("kept its core 97 % busy"), "{page}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_says_so() {
+        let page = sections(&[&run(&["w"]).record(), &run(&["w"]).record()]).into_string();
+        assert_eq!(page.matches("<td>unfinished: ").count(), 2, "{page}");
+        assert!(page.contains("Only a part was measured"), "{page}");
+    }
+
+    #[test]
+    fn what_only_one_run_has_is_a_line_with_dashes() {
+        let (one, other) = (run(&["a", "b"]).record(), run(&["b", "c"]).record());
+        let (lines, runs) = lines(&[&one, &other]);
+        let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!((runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])), (false, true));
+        assert_eq!(sections(&[&one, &other]).into_string().matches("–</td>").count(), 6);
+    }
+}

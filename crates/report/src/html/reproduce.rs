@@ -1,0 +1,108 @@
+//! The command that makes a run like a recorded one, safe to paste into a shell whatever the run's names are.
+
+use model::Plan;
+use model::plan::PlannedTarget;
+
+/// The command, as far as the record tells it.
+///
+/// `--destroy-data` is never in it: a report must not be the reason that a device is overwritten. A device is named as a target,
+/// which `plimsoll run` refuses until somebody adds that word.
+pub fn command(plan: &Plan) -> String {
+    let mut words = vec!["plimsoll".to_owned(), "run".to_owned()];
+    words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}"))));
+    if !plan.scale.is_full() {
+        words.push(format!("--scale={}", plan.scale));
+    }
+    if plan.existing {
+        words.push("--existing".to_owned());
+    }
+    if !plan.direct {
+        words.push("--buffered".to_owned());
+    }
+    words.push(format!("--set=seed={}", plan.seed));
+    if plan.suite.starts_with('-') {
+        words.push("--".to_owned());
+    }
+    words.push(quoted(&plan.suite));
+    words.join(" ")
+}
+
+/// What has to be known beside the command.
+pub fn remark(plan: &Plan) -> String {
+    let mut text = "A suite of your own is named by its file. What --set or --rw changed has to be given again; \
+                    the plan above has the values."
+        .to_owned();
+    if devices(plan) {
+        text.push_str(
+            " This run overwrote a device. The command as it stands is refused; add --destroy-data with the device's \
+             path if all that is on it may be lost.",
+        );
+    }
+    text
+}
+
+fn devices(plan: &Plan) -> bool {
+    plan.hosts.iter().flat_map(|host| &host.targets).any(|target| target.kind == PlannedTarget::Device)
+}
+
+/// The targets of all hosts, each once.
+fn targets(plan: &Plan) -> Vec<&str> {
+    let mut paths: Vec<&str> = Vec::new();
+    for target in plan.hosts.iter().flat_map(|host| &host.targets) {
+        if !paths.contains(&target.path.as_str()) {
+            paths.push(&target.path);
+        }
+    }
+    paths
+}
+
+/// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single quotes.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::Scale;
+
+    fn plan() -> Plan {
+        Recorded::new("[[workload]]\nname = \"w\"\n").record().plan
+    }
+
+    #[test]
+    fn everything_that_the_record_knows_is_in_the_command() {
+        let mut plan = plan();
+        assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
+        plan.scale = Scale { numerator: 1, denominator: 100 };
+        (plan.existing, plan.direct, plan.seed) = (true, false, 9);
+        assert_eq!(
+            command(&plan),
+            "plimsoll run --target=/mnt/data --scale=1/100 --existing --buffered --set=seed=9 test"
+        );
+    }
+
+    #[test]
+    fn names_stay_names_in_a_shell() {
+        let mut plan = plan();
+        plan.suite = "-x; $(reboot) 'y".to_owned();
+        plan.hosts[0].targets[0].path = "/mnt/my data".to_owned();
+        let told = command(&plan);
+        assert_eq!(told, r"plimsoll run '--target=/mnt/my data' --set=seed=1 -- '-x; $(reboot) '\''y'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn no_report_tells_to_destroy_a_device() {
+        let mut plan = plan();
+        assert!(!remark(&plan).contains("--destroy-data"));
+        plan.hosts[0].targets[0].kind = PlannedTarget::Device;
+        assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
+        assert!(remark(&plan).contains("--destroy-data"));
+    }
+}
