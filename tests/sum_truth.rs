@@ -25,7 +25,13 @@ read = \"70%\"
 depth = 8
 workers = 3
 [[workload]]
-name = \"writes\"
+name = \"data\"
+group = \"both\"
+depth = 4
+workers = 2
+[[workload]]
+name = \"log\"
+group = \"both\"
 access = \"sequential\"
 read = \"0%\"
 depth = 4
@@ -45,13 +51,17 @@ fn the_sum_over_workers_is_the_total_of_every_interval() {
     let record = recorded();
     let mut intervals = 0;
     for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
-        let mut sums: BTreeMap<Op, (u64, u64, u64)> = BTreeMap::new();
-        for op in sample.workers.iter().flat_map(|worker| &worker.ops) {
-            let sum = sums.entry(op.op).or_default();
-            *sum = (sum.0 + op.ios, sum.1 + op.bytes, sum.2 + op.errors);
+        let mut sums: BTreeMap<(u32, Op), (u64, u64, u64)> = BTreeMap::new();
+        let planned = &record.plan.hosts[0].stages[sample.stage as usize].workers;
+        for worker in &sample.workers {
+            let work = planned[worker.worker as usize].work;
+            for op in &worker.ops {
+                let sum = sums.entry((work, op.op)).or_default();
+                *sum = (sum.0 + op.ios, sum.1 + op.bytes, sum.2 + op.errors);
+            }
         }
         for op in &sample.ops {
-            let sum = sums.remove(&op.op).unwrap_or_default();
+            let sum = sums.remove(&(op.work, op.op)).unwrap_or_default();
             assert_eq!(
                 sum,
                 (op.ios, op.bytes, op.error_count()),
@@ -72,12 +82,15 @@ fn the_sum_over_workers_is_the_total_of_every_interval() {
 fn quantiles_are_those_of_the_raw_latencies() {
     let record = recorded();
     let rows = analysis::results(&record);
-    assert_eq!(rows.len(), 3);
+    assert_eq!(rows.len(), 4);
     for row in rows {
         let stage = record.stage(row.stage).expect("recorded");
         let load = stage.samples.iter().filter(|sample| sample.phase == Phase::Load);
-        let mut raw: Vec<u64> =
-            load.flat_map(|s| &s.ops).filter(|op| op.op == row.op).flat_map(|op| op.raw_latencies.clone()).collect();
+        let mut raw: Vec<u64> = load
+            .flat_map(|s| &s.ops)
+            .filter(|op| (op.work, op.op) == (row.index, row.op))
+            .flat_map(|op| op.raw_latencies.clone())
+            .collect();
         assert_eq!(raw.len() as u64, row.ios);
         raw.sort_unstable();
         for quantile in analysis::QUANTILES {

@@ -20,6 +20,8 @@ pub struct ResultRow {
     pub workload: String,
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
+    /// The number of its work among those of the point.
+    pub index: u32,
     /// What its workers did.
     pub work: Work,
     /// Workers of all hosts.
@@ -97,32 +99,33 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         return Vec::new();
     };
     let seconds = load_seconds(stage);
-    let cpu = cpu(stage);
     let mut rows = Vec::new();
-    for op in operations(&planned.work, stage) {
-        let mut row = ResultRow {
-            point: number,
-            stage: stage.stage,
-            scenario: point.scenario.clone(),
-            workload: point.workload.clone(),
-            sweep: point.sweep.clone(),
-            work: planned.work.clone(),
-            workers: record.plan.workers(stage.stage) as u32,
-            op,
-            ios: 0,
-            bytes: 0,
-            seconds,
-            latency: Histogram::new(),
-            errors: BTreeMap::new(),
-            cpu,
-            complete: stage.end == Some(StageEnd::Complete),
-            warnings: Vec::new(),
-        };
-        load(stage)
-            .flat_map(|sample| &sample.ops)
-            .filter(|sample| sample.op == op)
-            .for_each(|sample| add(&mut row, sample));
-        rows.push(row);
+    for (index, work) in (0..).zip(&planned.works) {
+        let cpu = cpu(record, stage, index);
+        for op in operations(work, stage, index) {
+            let mut row = ResultRow {
+                point: number,
+                stage: stage.stage,
+                scenario: point.scenario.clone(),
+                workload: work.workload.clone(),
+                sweep: point.sweep.clone(),
+                index,
+                work: work.clone(),
+                workers: record.plan.workers(stage.stage, index) as u32,
+                op,
+                ios: 0,
+                bytes: 0,
+                seconds,
+                latency: Histogram::new(),
+                errors: BTreeMap::new(),
+                cpu,
+                complete: stage.end == Some(StageEnd::Complete),
+                warnings: Vec::new(),
+            };
+            let samples = load(stage).flat_map(|sample| &sample.ops);
+            samples.filter(|sample| (sample.work, sample.op) == (index, op)).for_each(|sample| add(&mut row, sample));
+            rows.push(row);
+        }
     }
     rows
 }
@@ -143,13 +146,14 @@ pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample>
 }
 
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
-fn operations(work: &Work, stage: &StageRecord) -> Vec<Op> {
+fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
     let planned = |op: &Op| match op {
         Op::Read => work.read > Percent::ZERO,
         Op::Write => work.read < Percent::ALL,
         Op::Fsync => false,
     };
-    let seen = |op: &Op| load(stage).flat_map(|sample| &sample.ops).any(|sample| sample.op == *op);
+    let seen =
+        |op: &Op| load(stage).flat_map(|sample| &sample.ops).any(|sample| (sample.work, sample.op) == (index, *op));
     Op::ALL.into_iter().filter(|op| planned(op) || seen(op)).collect()
 }
 
@@ -162,12 +166,17 @@ fn load_seconds(stage: &StageRecord) -> f64 {
     hosts.values().max().map_or(0.0, |ns| *ns as f64 / 1e9)
 }
 
-fn cpu(stage: &StageRecord) -> Cpu {
+/// CPU time of the workers that do one work of a stage.
+fn cpu(record: &Record, stage: &StageRecord, index: u32) -> Cpu {
     let mut total = Cpu::default();
     // By host and worker: CPU time, and the time in which it was taken.
     let mut workers: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     for sample in load(stage) {
-        for worker in &sample.workers {
+        let planned =
+            record.plan.hosts.get(sample.host as usize).and_then(|host| host.stages.get(stage.stage as usize));
+        let does =
+            |worker: u32| planned.and_then(|stage| stage.workers.get(worker as usize)).is_some_and(|w| w.work == index);
+        for worker in sample.workers.iter().filter(|worker| does(worker.worker)) {
             total.user_ns += worker.cpu_user_ns;
             total.system_ns += worker.cpu_system_ns;
             let entry = workers.entry((sample.host, worker.worker)).or_default();

@@ -31,8 +31,9 @@ impl SeriesPoint {
     }
 }
 
-/// The intervals of a stage in which the load was on, in order; an interval without a completion of `op` is one with 0 requests.
-pub fn series(record: &Record, stage: u32, op: Op) -> Vec<SeriesPoint> {
+/// The intervals of a stage in which the load was on, in order, for one of its works; an interval without a completion of `op` is one
+/// with 0 requests.
+pub fn series(record: &Record, stage: u32, work: u32, op: Op) -> Vec<SeriesPoint> {
     let mut intervals: BTreeMap<u32, SeriesPoint> = BTreeMap::new();
     for sample in record.stage(stage).into_iter().flat_map(load) {
         let point = intervals.entry(sample.interval).or_insert_with(|| SeriesPoint {
@@ -43,7 +44,7 @@ pub fn series(record: &Record, stage: u32, op: Op) -> Vec<SeriesPoint> {
             latency: Histogram::new(),
         });
         point.length_s = point.length_s.max(sample.length_ns as f64 / 1e9);
-        for part in sample.ops.iter().filter(|part| part.op == op) {
+        for part in sample.ops.iter().filter(|part| (part.work, part.op) == (work, op)) {
             point.ios += part.ios;
             point.bytes += part.bytes;
             // Checked when the run file was read.
@@ -68,7 +69,7 @@ mod tests {
             recorded.host_interval(stage, host, 1, &[]);
             recorded.host_interval(stage, host, 2, &[(Op::Read, &[100; 7])]);
         }
-        let points = series(&recorded.record(), stage, Op::Read);
+        let points = series(&recorded.record(), stage, 0, Op::Read);
         let ios: Vec<u64> = points.iter().map(|point| point.ios).collect();
         assert_eq!(ios, [10, 0, 14]);
         assert_eq!((points[2].start_s, points[2].iops()), (2.0, 14.0));

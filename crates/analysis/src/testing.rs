@@ -97,7 +97,7 @@ impl Recorded {
     pub fn prepare(&mut self) {
         let stage = self.stage(StageKind::Prepare);
         let bytes = self.record.plan.prepare_bytes().0 / self.record.plan.hosts.len().max(1) as u64;
-        let block = self.record.plan.stages[stage as usize].work.largest_block().0;
+        let block = self.record.plan.stages[stage as usize].works[0].largest_block().0;
         let values = vec![2_000_000; (bytes / block) as usize];
         for host in 0..self.record.plan.hosts.len() as u32 {
             self.host_interval(stage, host, 0, &[(Op::Write, &values)]);
@@ -163,13 +163,21 @@ impl Recorded {
         if self.record.stage(stage).is_none() {
             self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
         }
-        let block = self.record.plan.stages[stage as usize].work.largest_block().0;
+        let block = self.record.plan.stages[stage as usize].works[0].largest_block().0;
         let sample = |(op, values): &(Op, &[u64])| {
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));
             let ios = values.len() as u64;
             let bytes = if *op == Op::Fsync { 0 } else { ios * block };
-            OpSample { op: *op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
+            OpSample {
+                work: 0,
+                op: *op,
+                ios,
+                bytes,
+                errors: Vec::new(),
+                latency: latency.encode(),
+                raw_latencies: Vec::new(),
+            }
         };
         let ops: Vec<OpSample> = ops.iter().filter(|(_, values)| !values.is_empty()).map(sample).collect();
         let worker_op = |op: &OpSample| WorkerOp { op: op.op, ios: op.ios, bytes: op.bytes, errors: 0 };

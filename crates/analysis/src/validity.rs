@@ -35,11 +35,12 @@ pub fn results(record: &Record) -> Vec<ResultRow> {
     rows
 }
 
-/// A rate is that of all operations of a point together.
+/// A rate is that of all operations of a workload together.
 fn rate_missed(rows: &[ResultRow], row: &ResultRow) -> Option<Warning> {
     let Pace::Open { rate, .. } = row.work.pace else { return None };
     // An fsync is no request of the rate.
-    let together = || rows.iter().filter(|other| other.point == row.point && other.op != Op::Fsync);
+    let together =
+        || rows.iter().filter(|other| (other.point, other.index) == (row.point, row.index) && other.op != Op::Fsync);
     let done = match rate {
         Rate::Iops { milli } => together().map(ResultRow::iops).sum::<f64>() / (milli as f64 / 1e3),
         Rate::Bytes { per_second } => together().map(ResultRow::bytes_per_s).sum::<f64>() / per_second as f64,
@@ -53,7 +54,7 @@ fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
     if row.work.pace.is_open() {
         return None;
     }
-    let points = series(record, row.stage, row.op);
+    let points = series(record, row.stage, row.index, row.op);
     let mut usual: Vec<u64> = points.iter().map(|point| point.ios).collect();
     usual.sort_unstable();
     let usual = *usual.get(usual.len() / 2)?;

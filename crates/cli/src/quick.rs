@@ -60,7 +60,7 @@ mod tests {
         let Command::Run(run) = Arguments::parse_from(line.split(' ')).command else { panic!("a run") };
         let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
-        let workload = &spec.points[0].workload;
+        let workload = &spec.points[0].workloads[0];
         assert_eq!(workload.block_size.value, SizeMix::single(Bytes(4096)));
         assert_eq!(workload.depth.value, Count(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));

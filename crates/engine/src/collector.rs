@@ -2,6 +2,7 @@
 
 use crate::driver::Timetable;
 use crate::recorder::{Interval, RING_OPS};
+use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::{Histogram, IntervalSample, Phase};
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ pub(crate) struct Collector {
     stage: u32,
     host: u32,
     timetable: Timetable,
+    /// The work that each worker does.
+    works: Box<[u32]>,
     /// The interval that each worker is in; `None` once it is past the load.
     now_in: Vec<Option<u32>>,
     pending: BTreeMap<u32, Merged>,
@@ -23,7 +26,8 @@ pub(crate) struct Collector {
 /// Pages of one interval, merged.
 #[derive(Default)]
 struct Merged {
-    ops: [MergedOp; 3],
+    /// By work; as many as were seen.
+    ops: Vec<[MergedOp; 3]>,
     workers: Vec<WorkerSample>,
 }
 
@@ -37,10 +41,13 @@ struct MergedOp {
 }
 
 impl Merged {
-    fn add(&mut self, worker: u32, page: &Interval) {
+    fn add(&mut self, worker: u32, work: u32, page: &Interval) {
         let mut ops = Vec::new();
+        if self.ops.len() <= work as usize {
+            self.ops.resize_with(work as usize + 1, Default::default);
+        }
         for (index, stats) in page.ops.iter().enumerate().filter(|(_, stats)| !stats.is_empty()) {
-            let merged = &mut self.ops[index];
+            let merged = &mut self.ops[work as usize][index];
             merged.ios += stats.ios;
             merged.bytes += stats.bytes;
             for (errno, count) in &stats.errors {
@@ -58,12 +65,13 @@ impl Merged {
     /// The samples of the operations that were completed, and of each worker by its number.
     fn into_samples(mut self) -> (Vec<OpSample>, Vec<WorkerSample>) {
         self.workers.sort_by_key(|sample| sample.worker);
-        let ops = self
-            .ops
-            .into_iter()
-            .zip(RING_OPS)
-            .filter(|(merged, _)| merged.ios > 0 || !merged.errors.is_empty())
-            .map(|(merged, op)| OpSample {
+        let by_work = self.ops.into_iter().enumerate();
+        let all =
+            by_work.flat_map(|(work, ops)| ops.into_iter().zip(RING_OPS).map(move |(merged, op)| (work, op, merged)));
+        let ops = all
+            .filter(|(.., merged)| merged.ios > 0 || !merged.errors.is_empty())
+            .map(|(work, op, merged)| OpSample {
+                work: work as u32,
                 op,
                 ios: merged.ios,
                 bytes: merged.bytes,
@@ -77,13 +85,14 @@ impl Merged {
 }
 
 impl Collector {
-    /// A collector for `workers` workers that are all in interval 0.
-    pub(crate) fn new(stage: u32, host: u32, workers: usize, timetable: Timetable) -> Collector {
+    /// A collector for the workers of `stage`, which are all in interval 0.
+    pub(crate) fn new(stage: &HostStage, host: u32, timetable: Timetable) -> Collector {
         Collector {
-            stage,
+            stage: stage.stage,
             host,
             timetable,
-            now_in: vec![Some(0); workers],
+            works: stage.workers.iter().map(|worker| worker.work).collect(),
+            now_in: vec![Some(0); stage.workers.len()],
             pending: BTreeMap::new(),
             drain: Merged::default(),
             next: 0,
@@ -101,15 +110,16 @@ impl Collector {
         sink: &mut dyn FnMut(IntervalSample),
     ) {
         self.now_in[worker as usize] = now_in;
+        let work = self.works[worker as usize];
         match page.phase {
             Phase::Load => {
                 self.load_end_ns = self.load_end_ns.max(page.end_ns);
                 // A page of a past interval cannot come: an interval is handed out when all workers have left it.
-                self.pending.entry(page.number).or_default().add(worker, page);
+                self.pending.entry(page.number).or_default().add(worker, work, page);
             }
             Phase::Drain => {
                 self.drain_end_ns = self.drain_end_ns.max(page.end_ns);
-                self.drain.add(worker, page);
+                self.drain.add(worker, work, page);
             }
         }
         // Workers past the load hold nothing back, but the last interval's length is only known at the end.
@@ -173,6 +183,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::StageKind;
+    use model::plan::Worker;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
         let mut page = Interval::new([true, true, false], false);
@@ -190,7 +202,10 @@ mod tests {
     #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
         let timetable = Timetable { start_ns: 1_000, interval_ns: 100 };
-        let mut collector = Collector::new(3, 0, 2, timetable);
+        let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new() };
+        let stage =
+            HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(0), worker(1)] };
+        let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
         collector.take(0, &page(0, Phase::Load, 1_100, 5), Some(1), &mut sink);
@@ -215,6 +230,7 @@ mod tests {
         for sample in &told {
             let workers: u64 = sample.workers.iter().flat_map(|w| &w.ops).map(|op| op.ios).sum();
             assert_eq!(workers, ios(sample), "the sum over workers is the total");
+            assert!(sample.ops.iter().is_sorted_by_key(|op| op.work), "each work has its own");
         }
     }
 }

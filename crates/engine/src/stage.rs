@@ -39,7 +39,7 @@ pub struct StageOutcome {
 /// Everything that the threads of a stage share.
 struct Shared<'a> {
     targets: &'a OpenTargets,
-    work: &'a Work,
+    works: &'a [Work],
     control: &'a Control,
     keep_raw: bool,
     gate: Gate,
@@ -59,7 +59,7 @@ pub fn run_stage(
     let plan = targets.plan();
     let shared = Shared {
         targets,
-        work: &stage.work,
+        works: &stage.works,
         control,
         keep_raw: plan.raw_latencies,
         gate: Gate::default(),
@@ -79,11 +79,11 @@ pub fn run_stage(
             }
         };
         drop(out);
-        let timetable = begin(&shared, plan.interval);
-        let mut collector = Collector::new(stage.stage, plan.host, back.len(), timetable);
+        let timetable = begin(&shared, stage.stop(), plan.interval);
+        let mut collector = Collector::new(stage, plan.host, timetable);
         let result = collect(&mut collector, &inbox, &back, &mut outcome, sink);
         let complete = result.is_ok() && !outcome.failed && !control.is_stopped();
-        let after = (stage.work.stop == Stop::Amount && complete).then(|| sync_files(targets, control));
+        let after = (stage.stop() == Stop::Amount && complete).then(|| sync_files(targets, control));
         outcome.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
         collector.finish(after, control.clock().now_ns(), sink);
         result
@@ -124,9 +124,9 @@ fn wait_until_ready(inbox: &Receiver<FromWorker>, workers: usize) -> Result<(), 
 }
 
 /// Lets all workers go.
-fn begin(shared: &Shared<'_>, interval: Nanos) -> Timetable {
+fn begin(shared: &Shared<'_>, stop: Stop, interval: Nanos) -> Timetable {
     let start_ns = shared.control.clock().now_ns();
-    let stop_at_ns = match shared.work.stop {
+    let stop_at_ns = match stop {
         Stop::After(time) => start_ns.saturating_add(time.0),
         Stop::Amount => u64::MAX,
     };
@@ -163,13 +163,14 @@ fn collect(
 /// A worker's thread: set up, meet the others, run, report.
 fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
     let files: Box<[RawFd]> = shared.targets.descriptors().into();
+    let work = &shared.works[worker.work as usize];
     let end = match shared.targets.backend() {
-        spec::Backend::Null => run_on(shared, worker, line, shared.work.depth, Ok(Null::new(shared.work.depth))),
+        spec::Backend::Null => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
         spec::Backend::Sync => {
-            let buffers = Buffers::new(2, shared.work.largest_block().0 as usize, worker.seed);
-            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, shared.work.dsync)))
+            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed);
+            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
-        spec::Backend::IoUring => run_on(shared, worker, line, shared.work.depth, ring(shared, worker, files)),
+        spec::Backend::IoUring => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -179,7 +180,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
 }
 
 fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
-    let work = shared.work;
+    let work = &shared.works[worker.work as usize];
     let depth = work.depth as usize;
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
@@ -204,7 +205,7 @@ fn run_on<B: Backend>(
     depth: u32,
     backend: Result<B, EngineError>,
 ) -> WorkerEnd {
-    let work = shared.work;
+    let work = &shared.works[worker.work as usize];
     let mut backend = match backend {
         Ok(backend) => backend,
         Err(error) => return WorkerEnd::Broken(error),
@@ -250,6 +251,7 @@ fn sync_files(targets: &OpenTargets, control: &Control) -> OpSample {
         }
     }
     OpSample {
+        work: 0,
         op: Op::Fsync,
         ios: latency.count(),
         bytes: 0,

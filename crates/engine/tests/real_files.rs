@@ -18,9 +18,9 @@ fn stage(kind: StageKind, read: u32, stop: Stop, workers: u32, depth: u32) -> Ho
     HostStage {
         stage: 0,
         kind,
-        work: Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop),
+        works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
         workers: (0..workers)
-            .map(|w| Worker { seed: u64::from(w) + 1, turn: (w, workers), extents: vec![extent(w)] })
+            .map(|w| Worker { work: 0, seed: u64::from(w) + 1, turn: (w, workers), extents: vec![extent(w)] })
             .collect(),
     }
 }

@@ -63,10 +63,17 @@ pub struct PlanNote {
 pub struct Point {
     /// The scenario's label.
     pub scenario: String,
-    /// The workload's name.
-    pub workload: String,
+    /// The names of the workloads that run in it, all at the same time.
+    pub workloads: Vec<String>,
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
+}
+
+impl Point {
+    /// Its workloads' names in one.
+    pub fn name(&self) -> String {
+        self.workloads.join(" + ")
+    }
 }
 
 /// One stage, on all hosts at once.
@@ -76,13 +83,22 @@ pub struct Stage {
     pub kind: StageKind,
     /// The point that it belongs to; `None` for `prepare`, which serves all points.
     pub point: Option<u32>,
-    /// What the workers do.
-    pub work: Work,
+    /// What the workers do, each one of these; at least one, and all end alike.
+    pub works: Vec<Work>,
 }
 
-/// What the workers of a stage do.
+impl Stage {
+    /// When it ends.
+    pub fn stop(&self) -> Stop {
+        self.works.first().map_or(Stop::Amount, |work| work.stop)
+    }
+}
+
+/// What some workers of a stage do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
+    /// The workload's name.
+    pub workload: String,
     /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
     pub block_size: SizeMix,
     /// The sizes of writes.
@@ -107,6 +123,7 @@ impl Work {
     /// Blocks of one size as fast as the target goes, one after the other or all over the place.
     pub fn simple(block: Bytes, read: Percent, access: Access, depth: u32, stop: Stop) -> Work {
         Work {
+            workload: String::new(),
             block_size: SizeMix::single(block),
             write_block_size: SizeMix::single(block),
             read,
@@ -260,20 +277,29 @@ pub struct HostStage {
     pub stage: u32,
     /// What it is for.
     pub kind: StageKind,
-    /// What all workers do.
-    pub work: Work,
+    /// What its workers do, as in the plan's stage.
+    pub works: Vec<Work>,
     /// Each worker's own share.
     pub workers: Vec<Worker>,
+}
+
+impl HostStage {
+    /// When it ends.
+    pub fn stop(&self) -> Stop {
+        self.works.first().map_or(Stop::Amount, |work| work.stop)
+    }
 }
 
 /// One worker's share of a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
+    /// The number of its work among those of the stage.
+    pub work: u32,
     /// Where its random choices start.
     pub seed: u64,
-    /// At a fixed rate: its number among all workers of all hosts, which take turns; and how many they are.
+    /// At a fixed rate: its number among all workers of all hosts that do this work, which take turns; and how many they are.
     pub turn: (u32, u32),
-    /// Its byte ranges; no two workers of a host share one.
+    /// Its byte ranges; no two workers of a host that do the same work share one.
     pub extents: Vec<Extent>,
 }
 
@@ -312,7 +338,7 @@ impl Plan {
         Nanos(
             self.stages
                 .iter()
-                .map(|stage| match stage.work.stop {
+                .map(|stage| match stage.stop() {
                     Stop::After(time) => time.0,
                     Stop::Amount => 0,
                 })
@@ -320,9 +346,10 @@ impl Plan {
         )
     }
 
-    /// How many workers a stage has on all hosts together.
-    pub fn workers(&self, stage: u32) -> usize {
-        self.hosts.iter().filter_map(|host| host.stages.get(stage as usize)).map(|stage| stage.workers.len()).sum()
+    /// How many workers do one of a stage's works, on all hosts together.
+    pub fn workers(&self, stage: u32, work: u32) -> usize {
+        let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
+        stages.flat_map(|stage| &stage.workers).filter(|worker| worker.work == work).count()
     }
 
     /// The `measure` stage of a point.

@@ -44,7 +44,7 @@ pub struct IntervalSample {
     pub length_ns: u64,
     /// Whether it counts.
     pub phase: Phase,
-    /// What all workers together did, for each operation that was completed at all.
+    /// What all workers of a work did together, for each work and each operation that was completed at all.
     pub ops: Vec<OpSample>,
     /// What each worker did.
     pub workers: Vec<WorkerSample>,
@@ -53,6 +53,8 @@ pub struct IntervalSample {
 /// Requests of one operation that were completed in an interval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpSample {
+    /// The number of the work among those of the stage.
+    pub work: u32,
     /// The operation.
     pub op: Op,
     /// Requests that succeeded in full.

@@ -15,7 +15,7 @@ fn main() {
         .zip(0..)
         .collect();
     for (stage, number) in measures {
-        let read = recorded.record().plan.stages[stage as usize].work.read.ppm;
+        let read = recorded.record().plan.stages[stage as usize].works[0].read.ppm;
         for second in 0..10 {
             // A dip in the middle, and a tail that grows with the number of the workload.
             let ios = if second == 6 { 2_000 } else { 9_000 + rng.below(2_000) };

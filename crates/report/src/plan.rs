@@ -2,7 +2,7 @@
 
 use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
-use model::plan::{PlannedTarget, Stop, Target};
+use model::plan::{PlannedTarget, Stage, Stop, Target, Work};
 use model::spec::Backend;
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
@@ -129,8 +129,8 @@ fn writes(plan: &Plan) -> String {
     let while_writing: u64 = plan
         .stages
         .iter()
-        .filter(|stage| stage.work.writes())
-        .filter_map(|stage| match stage.work.stop {
+        .filter(|stage| stage.works.iter().any(Work::writes))
+        .filter_map(|stage| match stage.stop() {
             Stop::After(time) => Some(time.0),
             Stop::Amount => None,
         })
@@ -156,19 +156,22 @@ fn points(plan: &Plan) -> String {
         let number = number as u32;
         let Some(measure) = plan.measure_stage(number) else { continue };
         let Some(stage) = plan.stages.get(measure as usize) else { continue };
-        let name = match words::sweep(&point.sweep).as_str() {
-            "" => point.workload.clone(),
-            axes => format!("{} ({axes})", point.workload),
-        };
-        table.add_row([
-            name,
-            words::blocks(&stage.work),
-            words::pattern(&stage.work),
-            stage.work.depth.to_string(),
-            workers(&plan.hosts, measure),
-            duration(plan, number, StageKind::Precondition),
-            duration(plan, number, StageKind::Measure),
-        ]);
+        for (index, work) in (0..).zip(&stage.works) {
+            let name = match words::sweep(&point.sweep).as_str() {
+                "" => work.workload.clone(),
+                axes => format!("{} ({axes})", work.workload),
+            };
+            table.add_row([
+                // What runs at the same time as the line above it.
+                if index > 0 { format!("+ {name}") } else { name },
+                words::blocks(work),
+                words::pattern(work),
+                work.depth.to_string(),
+                workers(&plan.hosts, measure, index),
+                duration(plan, number, StageKind::Precondition),
+                duration(plan, number, StageKind::Measure),
+            ]);
+        }
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
@@ -178,9 +181,12 @@ fn points(plan: &Plan) -> String {
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-fn workers(hosts: &[HostPlan], stage: u32) -> String {
-    let each: Vec<usize> =
-        hosts.iter().map(|host| host.stages.get(stage as usize).map_or(0, |s| s.workers.len())).collect();
+fn workers(hosts: &[HostPlan], stage: u32, work: u32) -> String {
+    let of = |host: &HostPlan| {
+        let stage = host.stages.get(stage as usize)?;
+        Some(stage.workers.iter().filter(|worker| worker.work == work).count())
+    };
+    let each: Vec<usize> = hosts.iter().map(|host| of(host).unwrap_or(0)).collect();
     match each.as_slice() {
         [one] => one.to_string(),
         [first, rest @ ..] if rest.iter().all(|n| n == first) => format!("{} × {first}", each.len()),
@@ -190,7 +196,7 @@ fn workers(hosts: &[HostPlan], stage: u32) -> String {
 
 fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
     let found = plan.stages.iter().find(|stage| stage.point == Some(point) && stage.kind == kind);
-    match found.map(|stage| stage.work.stop) {
+    match found.map(Stage::stop) {
         Some(Stop::After(time)) => time.to_string(),
         _ => "–".to_owned(),
     }

@@ -59,5 +59,5 @@ fn ops(op: Op) -> OpSample {
     let mut latency = Histogram::new();
     (0..1_000u64).for_each(|n| latency.record(80_000 + n * n / 4));
     let (ios, bytes) = (latency.count(), latency.count() * 4096);
-    OpSample { op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
+    OpSample { work: 0, op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
 }

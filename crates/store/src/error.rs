@@ -16,8 +16,8 @@ pub enum StoreError {
     Open(PathBuf, String),
     /// It is something else.
     NotARunFile(PathBuf, String),
-    /// A later version of Plimsoll made it.
-    Newer(PathBuf, u32),
+    /// Its tables are those of another version of Plimsoll.
+    OtherFormat(PathBuf, u32),
     /// It is a run file, and a part of it is missing or contradicts the rest.
     Damaged(PathBuf, String),
 }
@@ -50,9 +50,9 @@ impl fmt::Display for StoreError {
                 "{} is not a run file ({why}); name one that `plimsoll run` wrote, which ends in .plimsoll",
                 path.display()
             ),
-            StoreError::Newer(path, format) => write!(
+            StoreError::OtherFormat(path, format) => write!(
                 f,
-                "{} has format {format}, and this version reads up to {}; use a later version of Plimsoll",
+                "{} has format {format}, and this version reads format {}; use the version of Plimsoll that made it (`SELECT version FROM run`)",
                 path.display(),
                 crate::FORMAT
             ),

@@ -22,7 +22,7 @@ pub struct Opened {
 /// Opens the run file at `path`.
 ///
 /// # Errors
-/// It is not there, not a run file, made by a later version, cut off, or has other tables.
+/// It is not there, not a run file, of another format, cut off, or has other tables.
 pub fn open(path: &Path) -> Result<Opened, StoreError> {
     let unopened = |error: std::io::Error| StoreError::Open(path.to_owned(), error.to_string());
     // SQLite looks for the journal beside the file that a link leads to.
@@ -160,8 +160,8 @@ impl Header {
         if self.word(68) != APPLICATION_ID {
             return Err(not("it is some other program's SQLite file"));
         }
-        if self.word(60) > FORMAT {
-            return Err(StoreError::Newer(path.to_owned(), self.word(60)));
+        if self.word(60) != FORMAT {
+            return Err(StoreError::OtherFormat(path.to_owned(), self.word(60)));
         }
         let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
             1 => 65_536,

@@ -17,7 +17,10 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.stages.iter().any(|stage| stage.point.is_some_and(|point| point >= points)) {
         return Err("a stage belongs to a point that is not there");
     }
-    let times = plan.stages.iter().map(|stage| match stage.work.stop {
+    if plan.stages.iter().any(|stage| stage.works.is_empty() || stage.works.len() > 65_536) {
+        return Err("a stage has nothing to do");
+    }
+    let times = plan.stages.iter().map(|stage| match stage.stop() {
         Stop::After(time) => time.0,
         Stop::Amount => 0,
     });
@@ -36,6 +39,10 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
     let hosts = record.plan.hosts.len() as u32;
     if all().any(|sample| sample.host >= hosts) {
         return Err("a sample comes from a host that is not there");
+    }
+    let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+    if all().any(|sample| sample.ops.iter().any(|op| op.work as usize >= works(sample.stage))) {
+        return Err("a sample belongs to a work that is not there");
     }
     let ops = || all().flat_map(|sample| &sample.ops);
     if ops().any(|op| op.latency.decode().map_or(true, |latency| latency.count() != op.ios)) {

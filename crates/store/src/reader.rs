@@ -16,7 +16,7 @@ use std::path::Path;
 /// Reads a run file. A finished one is not changed; that of a killed run takes in its journal.
 ///
 /// # Errors
-/// It is not there, not a run file, made by a later version, or damaged.
+/// It is not there, not a run file, of another format, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
     let opened = open(path)?;
     let record = check_pages(&opened.connection).and_then(|()| record(&opened.connection));
@@ -172,49 +172,52 @@ fn sample_of<'a>(
     samples.get_mut(&key(row)?).ok_or_else(|| "a row belongs to an interval that is not there".into())
 }
 
-fn op_of<'a>(
-    samples: &'a mut BTreeMap<Key, IntervalSample>,
-    row: &Row<'_>,
-    wanted: Op,
-) -> Result<&'a mut OpSample, Problem> {
-    let found = sample_of(samples, row)?.ops.iter_mut().find(|sample| sample.op == wanted);
+fn op_of<'a>(samples: &'a mut BTreeMap<Key, IntervalSample>, row: &Row<'_>) -> Result<&'a mut OpSample, Problem> {
+    let wanted = work_and_op(row)?;
+    let found = sample_of(samples, row)?.ops.iter_mut().find(|sample| (sample.work, sample.op) == wanted);
     found.ok_or_else(|| "a row belongs to an operation that is not there".into())
 }
 
+/// The fourth and the fifth column of the tables that have both.
+fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
+    Ok((small(row.get(3)?)?, op(row, 4)?))
+}
+
 fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
-    let query = "SELECT stage, host, interval, op, ios, bytes, latency FROM samples ORDER BY rowid";
+    let query = "SELECT stage, host, interval, work, op, ios, bytes, latency FROM samples ORDER BY rowid";
     each(connection, query, |row| {
-        let op = op(row, 3)?;
+        let (work, op) = work_and_op(row)?;
         let sample = OpSample {
+            work,
             op,
-            ios: unsigned(row.get(4)?)?,
-            bytes: unsigned(row.get(5)?)?,
+            ios: unsigned(row.get(5)?)?,
+            bytes: unsigned(row.get(6)?)?,
             errors: Vec::new(),
-            latency: EncodedHistogram(row.get(6)?),
+            latency: EncodedHistogram(row.get(7)?),
             raw_latencies: Vec::new(),
         };
         let ops = &mut sample_of(samples, row)?.ops;
-        if ops.iter().any(|other| other.op == op) {
+        if ops.iter().any(|other| (other.work, other.op) == (work, op)) {
             return Err("an operation stands twice in one interval".into());
         }
         ops.push(sample);
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, op, errno, count FROM errors ORDER BY rowid";
+    let query = "SELECT stage, host, interval, work, op, errno, count FROM errors ORDER BY rowid";
     each(connection, query, |row| {
-        let errno = i32::try_from(row.get::<_, i64>(4)?).map_err(|_| "an errno is out of range")?;
-        let count = unsigned(row.get(5)?)?;
-        op_of(samples, row, op(row, 3)?)?.errors.push((errno, count));
+        let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
+        let count = unsigned(row.get(6)?)?;
+        op_of(samples, row)?.errors.push((errno, count));
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, op, latencies FROM raw_latencies ORDER BY rowid";
+    let query = "SELECT stage, host, interval, work, op, latencies FROM raw_latencies ORDER BY rowid";
     each(connection, query, |row| {
-        let bytes: Vec<u8> = row.get(4)?;
+        let bytes: Vec<u8> = row.get(5)?;
         let (values, rest) = bytes.as_chunks::<8>();
         if !rest.is_empty() {
             return Err("raw latencies are cut off".into());
         }
-        op_of(samples, row, op(row, 3)?)?.raw_latencies = values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
+        op_of(samples, row)?.raw_latencies = values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
 
-/// The version of the tables. A file with a higher one is refused.
-pub const FORMAT: u32 = 1;
+/// The version of the tables and of the plan in them. A file with another one is refused.
+pub const FORMAT: u32 = 2;
 
 /// Tells a run file from other SQLite files: `PLIM` in ASCII.
 pub const APPLICATION_ID: u32 = 0x504C_494D;
@@ -13,7 +13,8 @@ CREATE TABLE run (
     started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT NOT NULL
 );
 CREATE TABLE hosts (host INTEGER PRIMARY KEY, hostname TEXT NOT NULL, facts TEXT NOT NULL);
-CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, workload TEXT NOT NULL, sweep TEXT NOT NULL);
+CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, sweep TEXT NOT NULL);
+CREATE TABLE workloads (point INTEGER NOT NULL, work INTEGER NOT NULL, workload TEXT NOT NULL, PRIMARY KEY (point, work)) WITHOUT ROWID;
 CREATE TABLE stages (
     stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT NULL, state TEXT, reason TEXT
 );
@@ -23,12 +24,12 @@ CREATE TABLE intervals (
     PRIMARY KEY (stage, host, interval)
 ) WITHOUT ROWID;
 CREATE TABLE samples (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL,
     ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL,
     mean_ns REAL, p50_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, latency BLOB NOT NULL
 );
 CREATE TABLE errors (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL,
     errno INTEGER NOT NULL, count INTEGER NOT NULL
 );
 CREATE TABLE workers (
@@ -40,14 +41,15 @@ CREATE TABLE worker_samples (
     ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL
 );
 CREATE TABLE raw_latencies (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, op TEXT NOT NULL, latencies BLOB NOT NULL
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, latencies BLOB NOT NULL
 );
 CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL);
 CREATE VIEW timeline AS
-    SELECT points.workload, points.sweep, stages.kind, samples.op, samples.host, intervals.phase,
+    SELECT workloads.workload, points.sweep, stages.kind, samples.op, samples.host, intervals.phase,
            intervals.start_ns / 1e9 AS start_s,
            samples.ios / (intervals.length_ns / 1e9) AS iops,
            samples.bytes / (intervals.length_ns / 1e9) / 1048576 AS mib_per_s,
            samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, samples.bytes, samples.errors
-    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN points USING (point);
+    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN points USING (point)
+        LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = samples.work;
 ";

@@ -99,8 +99,12 @@ fn fill(
     for (point, value) in plan.points.iter().enumerate() {
         let axes: serde_json::Map<String, serde_json::Value> =
             value.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
-        let row = params![point as i64, value.scenario, value.workload, json(&axes)?];
-        transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
+        let row = params![point as i64, value.scenario, json(&axes)?];
+        transaction.execute("INSERT INTO points VALUES (?, ?, ?)", row)?;
+        for (work, name) in value.workloads.iter().enumerate() {
+            let row = params![point as i64, work as i64, name];
+            transaction.execute("INSERT INTO workloads VALUES (?, ?, ?)", row)?;
+        }
     }
     transaction.commit()?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
@@ -196,28 +200,31 @@ fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSampl
     let (stage, host, interval, name) = (sample.stage, sample.host, sample.interval, op.op.name());
     // For those who look with other programs; we read the histogram. One that is none comes without them.
     let latency = op.latency.decode().unwrap_or_default();
-    transaction.prepare_cached("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
-        stage,
-        host,
-        interval,
-        name,
-        number(op.ios),
-        number(op.bytes),
-        number(op.error_count()),
-        latency.mean_ns(),
-        latency.quantile_ns(0.5).map(number),
-        latency.quantile_ns(0.99).map(number),
-        latency.max_ns().map(number),
-        op.latency.0
-    ])?;
+    transaction.prepare_cached("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(
+        params![
+            stage,
+            host,
+            interval,
+            op.work,
+            name,
+            number(op.ios),
+            number(op.bytes),
+            number(op.error_count()),
+            latency.mean_ns(),
+            latency.quantile_ns(0.5).map(number),
+            latency.quantile_ns(0.99).map(number),
+            latency.max_ns().map(number),
+            op.latency.0
+        ],
+    )?;
     for (errno, count) in &op.errors {
-        let row = params![stage, host, interval, name, errno, number(*count)];
-        transaction.prepare_cached("INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?)")?.execute(row)?;
+        let row = params![stage, host, interval, op.work, name, errno, number(*count)];
+        transaction.prepare_cached("INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?, ?)")?.execute(row)?;
     }
     if !op.raw_latencies.is_empty() {
         let bytes: Vec<u8> = op.raw_latencies.iter().flat_map(|ns| ns.to_le_bytes()).collect();
-        let row = params![stage, host, interval, name, bytes];
-        transaction.prepare_cached("INSERT INTO raw_latencies VALUES (?, ?, ?, ?, ?)")?.execute(row)?;
+        let row = params![stage, host, interval, op.work, name, bytes];
+        transaction.prepare_cached("INSERT INTO raw_latencies VALUES (?, ?, ?, ?, ?, ?)")?.execute(row)?;
     }
     Ok(())
 }

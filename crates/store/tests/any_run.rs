@@ -13,7 +13,7 @@ use proptest::sample::{select, subsequence};
 /// Any count that fits into a run: the reader refuses what cannot be added up.
 const COUNT: std::ops::Range<u64> = 0..1 << 40;
 
-fn any_op(op: Op) -> impl Strategy<Value = OpSample> {
+fn any_op((work, op): (u32, Op)) -> impl Strategy<Value = OpSample> {
     let latencies = prop::collection::vec(any::<u64>().prop_map(|ns| ns >> (ns % 64)), 0..20);
     // Each errno once, as an engine counts them.
     let errors = prop::collection::btree_map(any::<i32>(), COUNT, 0..4);
@@ -21,6 +21,7 @@ fn any_op(op: Op) -> impl Strategy<Value = OpSample> {
         let mut histogram = Histogram::new();
         latencies.iter().for_each(|ns| histogram.record(*ns));
         OpSample {
+            work,
             op,
             ios: latencies.len() as u64,
             bytes,
@@ -31,10 +32,11 @@ fn any_op(op: Op) -> impl Strategy<Value = OpSample> {
     })
 }
 
-fn any_ops() -> impl Strategy<Value = Vec<OpSample>> {
-    subsequence(Op::ALL.to_vec(), 0..=3)
-        .prop_shuffle()
-        .prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
+fn any_ops(works: u32) -> impl Strategy<Value = Vec<OpSample>> {
+    // The plan's stages have two works, but for `prepare`, which has one.
+    let all = (0..works).flat_map(|work| Op::ALL.map(|op| (work, op))).collect::<Vec<_>>();
+    let most = all.len();
+    subsequence(all, 0..=most).prop_shuffle().prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
 }
 
 fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
@@ -54,7 +56,8 @@ fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
 
 /// Samples of a stage by interval, then host, as a record has them; any of them may be missing.
 fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
-    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Drain]), any_ops(), any_workers());
+    let works = eventful().plan.stages[stage as usize].works.len() as u32;
+    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Drain]), any_ops(works), any_workers());
     prop::collection::btree_map((any::<u32>(), 0..2u32), sample, 0..6).prop_map(move |samples| {
         let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| IntervalSample {
             stage,

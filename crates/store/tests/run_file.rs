@@ -142,7 +142,7 @@ fn a_later_format_is_refused() {
     let connection = rusqlite::Connection::open(&path).expect("a file");
     connection.pragma_update(None, "user_version", store::FORMAT + 1).expect("room");
     drop(connection);
-    assert_eq!(store::read(&path), Err(StoreError::Newer(path, store::FORMAT + 1)));
+    assert_eq!(store::read(&path), Err(StoreError::OtherFormat(path, store::FORMAT + 1)));
 }
 
 /// What a forger might put in: every statement, run on a good file, has to end in an error and never in a panic.
@@ -154,6 +154,7 @@ fn forged_numbers_are_refused() {
         "UPDATE samples SET bytes = 9223372036854775807",
         "UPDATE samples SET latency = x'0105'",
         "UPDATE samples SET latency = 'text'",
+        "UPDATE samples SET work = 7",
         "UPDATE samples SET op = 'frobnicate'",
         "UPDATE samples SET interval = 77 WHERE rowid = 1",
         "UPDATE errors SET errno = 99999999999",

@@ -28,7 +28,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         direct: true,
         existing: false,
         points: vec![],
-        stages: vec![Stage { kind: StageKind::Measure, point: Some(0), work }; stages],
+        stages: vec![Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }; stages],
         hosts: vec![host; hosts],
         notes: vec![],
     }

@@ -3,7 +3,7 @@
 use super::{Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
-use crate::spec::{Auto, PointSpec};
+use crate::spec::{Auto, PointSpec, WorkloadSpec};
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -122,13 +122,13 @@ struct Sizes {
 impl Sizes {
     fn of(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec]) -> Sizes {
         let layout = &request.spec.layout;
-        let most_workers = points.iter().map(|point| workers(point, facts)).max().unwrap_or(1);
+        let workloads = || points.iter().flat_map(|point| &point.workloads);
+        let most_workers = workloads().map(|workload| workers(workload, facts)).max().unwrap_or(1);
         let files = match layout.files.value {
             Auto::Fixed(count) => count.0,
             Auto::Auto => most_workers,
         };
-        let largest_block =
-            points.iter().flat_map(|point| point.workload.sizes()).map(|size| size.0).max().unwrap_or(0);
+        let largest_block = workloads().flat_map(WorkloadSpec::sizes).map(|size| size.0).max().unwrap_or(0);
         let shrink = |bytes: Bytes| Bytes(request.scale.apply(bytes.0));
         let targets = facts.targets.len().max(1) as u64;
         Sizes {
@@ -143,9 +143,9 @@ impl Sizes {
     }
 }
 
-/// Workers of a point on a host.
-pub(super) fn workers(point: &PointSpec, facts: &HostFacts) -> u32 {
-    match point.workload.workers.value {
+/// Workers of a workload on a host.
+pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts) -> u32 {
+    match workload.workers.value {
         Auto::Fixed(count) => count.0,
         Auto::Auto => facts.logical_cpus.clamp(1, 4),
     }
@@ -231,8 +231,7 @@ fn alignment(request: &Request<'_>, target: &TargetFacts) -> u32 {
 
 fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]) -> Vec<Refusal> {
     let unit = u64::from(alignment(request, target)).max(1);
-    let lengths = |point: &&PointSpec| {
-        let workload = &point.workload;
+    let lengths = |workload: &WorkloadSpec| {
         let steps = [&workload.align.value, &workload.stride.value];
         let steps = steps.into_iter().filter_map(|step| if let Auto::Fixed(step) = step { Some(*step) } else { None });
         let all: Vec<Bytes> = workload.sizes().chain(steps).collect();
@@ -240,6 +239,7 @@ fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]
     };
     let mut refusals: Vec<Refusal> = points
         .iter()
+        .flat_map(|point| &point.workloads)
         .filter_map(lengths)
         .map(|(name, length)| {
             let what = format!(

@@ -86,14 +86,18 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     })
 }
 
-/// Gives every worker of a stage its number among those of all hosts: at a fixed rate they take turns.
+/// Gives every worker its number among those of all hosts that do the same work: at a fixed rate they take turns.
 fn take_turns(hosts: &mut [HostPlan]) {
     let stages = hosts.first().map_or(0, |host| host.stages.len());
     for stage in 0..stages {
-        let of: usize = hosts.iter().map(|host| host.stages[stage].workers.len()).sum();
-        let workers = hosts.iter_mut().flat_map(|host| &mut host.stages[stage].workers);
-        for (number, worker) in workers.enumerate() {
-            worker.turn = (number as u32, of as u32);
+        let works = hosts.first().map_or(0, |host| host.stages[stage].works.len());
+        for work in 0..works as u32 {
+            let all = hosts.iter_mut().flat_map(|host| &mut host.stages[stage].workers);
+            let mut mine: Vec<_> = all.filter(|worker| worker.work == work).collect();
+            let of = mine.len() as u32;
+            for (number, worker) in mine.iter_mut().enumerate() {
+                worker.turn = (number as u32, of);
+            }
         }
     }
 }
@@ -107,7 +111,7 @@ fn point_of(point: &PointSpec) -> Point {
     Point {
         // Scenarios come with events and placement; until then every run has the one.
         scenario: "default".to_owned(),
-        workload: point.workload.name.value.clone(),
+        workloads: point.workloads.iter().map(|workload| workload.name.value.clone()).collect(),
         sweep: point.sweep.clone(),
     }
 }
@@ -118,10 +122,11 @@ fn usable_points<'a>(
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<&'a PointSpec> {
-    let reads_only = |point: &&PointSpec| point.workload.read.value == Percent::ALL;
+    let reads_only = |point: &&PointSpec| point.workloads.iter().all(|workload| workload.read.value == Percent::ALL);
     let (kept, left): (Vec<_>, Vec<_>) =
         request.spec.points.iter().partition(|point| !request.existing || reads_only(point));
-    let mut names: Vec<&str> = left.iter().map(|point| point.workload.name.value.as_str()).collect();
+    let left = left.iter().flat_map(|point| &point.workloads);
+    let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
     names.dedup();
     if kept.is_empty() {
         refusals.push(Refusal::new(

@@ -5,7 +5,7 @@ use super::shares::{parts, shares};
 use super::{Refusal, RefusalKind, Request, Times, is_null};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, Skew};
-use crate::plan::{HostPlan, HostStage, Pattern, PlanNote, Stage, StageKind, Stop, Target, Work, Worker};
+use crate::plan::{Extent, HostPlan, HostStage, Pattern, PlanNote, Stage, StageKind, Stop, Target, Work, Worker};
 use crate::rng::derive;
 use crate::spec::{Access, Arrivals, Auto, Backend, PointSpec, WorkloadSpec};
 use crate::testbed::HostFacts;
@@ -28,17 +28,17 @@ pub(super) fn stages(
     if request.spec.stages.prepare.value && !request.existing && !is_null(request) {
         let block = request.spec.stages.prepare_block.value;
         let work = Work::simple(block, Percent::ZERO, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
-        stages.push(Stage { kind: StageKind::Prepare, point: None, work });
+        stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
-        let workload = &point.workload;
-        if one_at_a_time && workload.depth.value.0 > 1 {
+        if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
             let detail = "the sync backend has one request outstanding for each worker, whatever the depth".to_owned();
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
         let mut add = |kind, time| {
-            let work = work(workload, depth(workload.depth.value.0), Stop::After(time));
-            stages.push(Stage { kind, point: Some(number as u32), work });
+            let one = |workload: &WorkloadSpec| work(workload, depth(workload.depth.value.0), Stop::After(time));
+            let works = point.workloads.iter().map(one).collect();
+            stages.push(Stage { kind, point: Some(number as u32), works });
         };
         if times.precondition > Nanos(0) {
             add(StageKind::Precondition, times.precondition);
@@ -60,6 +60,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         Auto::Auto => Pace::Closed { think: workload.think.value, burst: workload.burst.value.0 },
     };
     let mut work = Work {
+        workload: workload.name.value.clone(),
         block_size,
         write_block_size,
         read: workload.read.value,
@@ -124,27 +125,29 @@ pub(super) fn host_plan(
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
-        let count = match stage.point {
-            Some(point) => workers(points[point as usize], host.facts),
-            None => (sizes.len() as u32).min(host.facts.logical_cpus.clamp(1, PREPARE_WORKERS)),
-        };
-        let block = stage.work.largest_block();
-        let part = stage.point.map_or(Part::WHOLE, |point| points[point as usize].workload.range.value);
-        let shares = shares(&parts(&sizes, part, block), count, block, stage.work.stop == Stop::Amount);
-        if let Some(point) = stage.point
-            && shares.iter().any(Vec::is_empty)
-        {
-            refusals.push(too_small(&points[point as usize].workload.name.value, count, stage, &sizes));
+        let point = stage.point.map(|point| points[point as usize]);
+        let mut workers: Vec<Worker> = Vec::new();
+        for (index, work) in stage.works.iter().enumerate() {
+            let workload = point.and_then(|point| point.workloads.get(index));
+            let share = Share { work, workload, sizes: &sizes, facts: host.facts };
+            match share.extents() {
+                Ok(shares) => workers.extend(shares.into_iter().map(|extents| Worker {
+                    work: index as u32,
+                    seed: 0,
+                    turn: (0, 1),
+                    extents,
+                })),
+                Err(refusal) => refusals.push(refusal),
+            }
         }
-        refusals.extend(too_much_memory(stage, count, host.facts));
-        // The stages of one point differ in their seeds, or the measured requests would repeat the preconditioning ones.
-        let seed = |worker: usize| {
-            derive(request.spec.suite.seed.value, &[number as u64, u64::from(host.number), worker as u64])
-        };
-        let share = |(worker, extents)| Worker { seed: seed(worker), turn: (0, 1), extents };
-        let mut workers: Vec<Worker> = shares.into_iter().enumerate().map(share).collect();
+        refusals.extend(too_much_memory(stage, &workers, host.facts));
+        for (place, worker) in workers.iter_mut().enumerate() {
+            // The stages of one point differ in their seeds, or the measured requests would repeat the preconditioning ones.
+            let path = [number as u64, u64::from(host.number), place as u64];
+            worker.seed = derive(request.spec.suite.seed.value, &path);
+        }
         workers.retain(|worker| !worker.extents.is_empty());
-        host_stages.push(HostStage { stage: number as u32, kind: stage.kind, work: stage.work.clone(), workers });
+        host_stages.push(HostStage { stage: number as u32, kind: stage.kind, works: stage.works.clone(), workers });
     }
     refusals.dedup();
     if !refusals.is_empty() {
@@ -164,31 +167,67 @@ pub(super) fn host_plan(
     })
 }
 
+/// One work's part of a host.
+struct Share<'a> {
+    work: &'a Work,
+    /// `None` for `prepare`.
+    workload: Option<&'a WorkloadSpec>,
+    /// Of all files of the host.
+    sizes: &'a [Bytes],
+    facts: &'a HostFacts,
+}
+
+impl Share<'_> {
+    /// The bytes of each worker.
+    fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
+        let (count, part) = match self.workload {
+            Some(workload) => (workers(workload, self.facts), workload.range.value),
+            None => ((self.sizes.len() as u32).min(self.facts.logical_cpus.clamp(1, PREPARE_WORKERS)), Part::WHOLE),
+        };
+        let block = self.work.largest_block();
+        let shares = shares(&parts(self.sizes, part, block), count, block, self.work.stop == Stop::Amount);
+        if self.workload.is_some() && shares.iter().any(Vec::is_empty) {
+            return Err(too_small(self.work, count, self.sizes));
+        }
+        Ok(shares)
+    }
+}
+
 /// Every outstanding request has a buffer of its own, and a mix has one for reads and one for writes.
-fn too_much_memory(stage: &Stage, workers: u32, host: &HostFacts) -> Option<Refusal> {
-    let work = &stage.work;
-    let is_mix = work.writes() && work.read > Percent::ZERO;
-    let each = work.largest_block().0.saturating_mul(u64::from(work.depth)).saturating_mul(if is_mix { 2 } else { 1 });
-    let need = Bytes(each.saturating_mul(u64::from(workers)));
+fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
+    let each = |work: &Work| {
+        let buffers = u64::from(work.depth).saturating_mul(if work.reads() && work.writes() { 2 } else { 1 });
+        work.largest_block().0.saturating_mul(buffers)
+    };
+    let of = |worker: &Worker| stage.works.get(worker.work as usize).map_or(0, each);
+    let need = Bytes(workers.iter().map(of).fold(0, u64::saturating_add));
+    let work = stage.works.iter().max_by_key(|work| each(work))?;
     (need.0 > host.memory.0 / 2).then(|| {
         Refusal::new(
             RefusalKind::Usage,
             format!(
-                "host {}: {workers} workers × {} outstanding × {} need {need} of buffers, more than half of its {} of memory",
-                host.hostname, work.depth, work.largest_block(), host.memory
+                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than half of its {} of memory",
+                host.hostname,
+                workers.len(),
+                work.depth,
+                work.largest_block(),
+                host.memory
             ),
             "give a smaller block_size or depth, or fewer workers",
         )
     })
 }
 
-fn too_small(workload: &str, workers: u32, stage: &Stage, sizes: &[Bytes]) -> Refusal {
+fn too_small(work: &Work, workers: u32, sizes: &[Bytes]) -> Refusal {
     let total = Bytes(sizes.iter().map(|size| size.0).sum());
-    let block = stage.work.largest_block();
     let sharing = if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
     Refusal::new(
         RefusalKind::Usage,
-        format!("workload `{workload}`: {sharing} {total}, which is less than one block of {block} each"),
+        format!(
+            "workload `{}`: {sharing} {total}, which is less than one block of {} each",
+            work.workload,
+            work.largest_block()
+        ),
         "give a larger layout.size, a smaller block_size or fewer workers",
     )
 }

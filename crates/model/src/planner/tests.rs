@@ -99,8 +99,8 @@ fn a_missing_directory_gets_files_sized_to_the_machine() {
     let kinds: Vec<StageKind> = plan.stages.iter().map(|stage| stage.kind).collect();
     use StageKind::{Measure, Precondition, Prepare};
     assert_eq!(kinds, [Prepare, Precondition, Measure, Precondition, Measure]);
-    assert_eq!(plan.workers(2), 4);
-    assert_eq!(plan.workers(4), 2);
+    assert_eq!(plan.workers(2, 0), 4);
+    assert_eq!(plan.workers(4, 0), 2);
     assert_eq!(plan.measure_stage(1), Some(4));
 }
 
@@ -151,7 +151,7 @@ fn existing_reads_and_leaves_out_what_writes() {
     assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::ReadOnly);
     assert_eq!(plan.prepare_bytes(), Bytes(0));
     assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
-    assert!(plan.hosts[0].stages.iter().all(|stage| !stage.work.writes()));
+    assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
     let writes = Case { existing: true, sets: vec!["read=0%"], ..Case::default() };
     assert_eq!(writes.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) })).0, RefusalKind::Usage);
 }

@@ -160,6 +160,8 @@ spec_table! {
     pub struct WorkloadSpec {
         /// Its name, unique in the suite.
         name: String,
+        /// Workloads with the same word run at the same time, as one point; each has its own results. `""`: it runs by itself.
+        group: String = String::new(),
         /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
         /// The sizes of writes, where they differ. `"auto"`: as `block_size`.

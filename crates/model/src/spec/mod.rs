@@ -32,15 +32,15 @@ pub struct Spec {
     pub stages: StagesSpec,
     /// `[engine]`
     pub engine: EngineSpec,
-    /// The workloads, each with the sweep's values put in: the product of workloads and axes, workloads outermost.
+    /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost.
     pub points: Vec<PointSpec>,
 }
 
-/// One workload with one combination of the sweep's values.
+/// Workloads that run at the same time, with one combination of the sweep's values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSpec {
-    /// The workload as it is to run.
-    pub workload: WorkloadSpec,
+    /// The workloads as they are to run; at least one.
+    pub workloads: Vec<WorkloadSpec>,
     /// Axis and value of each sweep axis, as written.
     pub sweep: Vec<(String, String)>,
 }
@@ -153,7 +153,7 @@ fn read_axes<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> 
             return Vec::new();
         }
     };
-    let axes: Vec<&str> = WorkloadSpec::KEYS.iter().copied().filter(|key| *key != "name").collect();
+    let axes: Vec<&str> = WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key)).collect();
     let mut read = Vec::new();
     for entry in &table.entries {
         if !axes.contains(&entry.key.as_str()) {
@@ -203,40 +203,68 @@ fn read_points(root: &Table, axes: &[Axis<'_>], problems: &mut Vec<Problem>) -> 
         return Vec::new();
     }
     let mut points = Vec::new();
+    for group in groups(workloads, problems) {
+        for combination in 0..combinations {
+            let read = |(table, span): &(&Table, Span)| read_workload(table, span.clone(), axes, combination, problems);
+            let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
+            points.push(PointSpec { workloads, sweep: labels(axes, combination) });
+        }
+    }
+    points
+}
+
+/// The tables of workloads that run at the same time, in the order of their first ones.
+fn groups<'a>(workloads: &'a [Node], problems: &mut Vec<Problem>) -> Vec<Vec<(&'a Table, Span)>> {
+    let mut groups: Vec<(String, Vec<(&Table, Span)>)> = Vec::new();
     for node in workloads {
         let Value::Table(table) = &node.value else {
             let message = format!("expected a table, found {}", node.kind());
             problems.push(Problem::new(node.span.clone(), message, "write `[[workload]]` above its fields"));
             continue;
         };
-        for combination in 0..combinations {
-            points.push(read_point(table, node.span.clone(), axes, combination, problems));
+        let word = match table.get("group") {
+            Some(Node { value: Value::Text(word), .. }) => word.clone(),
+            _ => String::new(),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == word && !word.is_empty()) {
+            Some((_, group)) => group.push((table, node.span.clone())),
+            None => groups.push((word, vec![(table, node.span.clone())])),
         }
     }
-    points
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The point that takes the `combination`-th element of the product of all axes, the last axis fastest.
-fn read_point(
+/// For each axis, its value in the `combination`-th element of the product of all axes, the last axis fastest.
+fn values<'a>(axes: &'a [Axis<'_>], mut combination: usize) -> Vec<(&'a Axis<'a>, &'a Node)> {
+    let mut values = Vec::new();
+    for axis in axes.iter().rev() {
+        values.push((axis, &axis.values[combination % axis.values.len()]));
+        combination /= axis.values.len();
+    }
+    values.reverse();
+    values
+}
+
+fn labels(axes: &[Axis<'_>], combination: usize) -> Vec<(String, String)> {
+    values(axes, combination).into_iter().map(|(axis, value)| (axis.key.to_owned(), value.label())).collect()
+}
+
+/// A workload with one combination of the sweep's values put in.
+fn read_workload(
     table: &Table,
     span: Span,
     axes: &[Axis<'_>],
-    mut combination: usize,
+    combination: usize,
     problems: &mut Vec<Problem>,
-) -> PointSpec {
+) -> WorkloadSpec {
     let mut table = table.clone();
-    let mut sweep = Vec::new();
-    for axis in axes.iter().rev() {
-        let value = &axis.values[combination % axis.values.len()];
-        combination /= axis.values.len();
+    for (axis, value) in values(axes, combination) {
         table.set(axis.key, axis.key_span.clone(), value.clone());
-        sweep.push((axis.key.to_owned(), value.label()));
     }
-    sweep.reverse();
     let mut reader = Reader::new(&table, span, problems);
     let workload = WorkloadSpec::read(&mut reader);
     reader.finish();
-    PointSpec { workload, sweep }
+    workload
 }
 
 fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
@@ -261,8 +289,8 @@ fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
 }
 
 fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
-    for (index, point) in points.iter().enumerate() {
-        let workload = &point.workload;
+    let mut seen: Vec<&WorkloadSpec> = Vec::new();
+    for workload in points.iter().flat_map(|point| &point.workloads) {
         check_shape(workload, problems);
         if workload.depth.value.0 > 4096 {
             let message = format!("a depth of {} is out of range", workload.depth.value);
@@ -271,13 +299,13 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
         if workload.name.value.is_empty() && workload.name.span.is_some() {
             problems.push(Problem::new(place(&workload.name), "the workload's name is empty", "give it a name"));
         }
-        let twin = |other: &PointSpec| {
-            other.workload.name.value == workload.name.value && other.workload.name.span != workload.name.span
-        };
-        if !workload.name.value.is_empty() && points[..index].iter().any(twin) {
+        let twin =
+            |other: &&WorkloadSpec| other.name.value == workload.name.value && other.name.span != workload.name.span;
+        if !workload.name.value.is_empty() && seen.iter().any(twin) {
             let message = format!("a second workload is called `{}`", workload.name.value);
             problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
         }
+        seen.push(workload);
     }
 }
 

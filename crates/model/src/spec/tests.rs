@@ -40,9 +40,9 @@ fn defaults_stand_where_nothing_is_given() {
     assert_eq!(spec.layout.files.value, Auto::Auto);
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(1)));
     assert_eq!(spec.points.len(), 2);
-    assert_eq!(spec.points[0].workload.depth.value, Count(4));
-    assert_eq!(spec.points[1].workload.depth.value, Count(32));
-    assert_eq!(spec.points[1].workload.access.value, Access::Sequential);
+    assert_eq!(spec.points[0].workloads[0].depth.value, Count(4));
+    assert_eq!(spec.points[1].workloads[0].depth.value, Count(32));
+    assert_eq!(spec.points[1].workloads[0].access.value, Access::Sequential);
 }
 
 #[test]
@@ -53,10 +53,12 @@ fn set_reaches_every_field_by_its_short_or_long_name() {
     assert_eq!(spec.stages.measure.value, Nanos::seconds(5));
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(2)));
     assert_eq!(spec.suite.seed.value, 9);
-    let depths: Vec<u32> = spec.points.iter().map(|point| point.workload.depth.value.0).collect();
+    let depths: Vec<u32> = spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
     assert!(
-        spec.points.iter().all(|point| point.workload.block_size.value == crate::load::SizeMix::single(Bytes::kib(8)))
+        spec.points
+            .iter()
+            .all(|point| point.workloads[0].block_size.value == crate::load::SizeMix::single(Bytes::kib(8)))
     );
 }
 

@@ -99,12 +99,12 @@ pub fn doubts(marks: &Marks) -> Markup {
 /// The workloads beside each other, reads and writes of a mix in one bar.
 fn overview(rows: &[ResultRow]) -> Markup {
     let bars = |figure: fn(&ResultRow) -> f64| {
-        let mut bars: Vec<(u32, Bar)> = Vec::new();
+        let mut bars: Vec<((u32, u32), Bar)> = Vec::new();
         for row in rows {
             let part = (style(row.op), figure(row));
-            match bars.iter_mut().find(|(point, _)| *point == row.point) {
+            match bars.iter_mut().find(|(place, _)| *place == (row.point, row.index)) {
                 Some((_, bar)) => bar.parts.push(part),
-                None => bars.push((row.point, Bar { name: name(row), parts: vec![part] })),
+                None => bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part] })),
             }
         }
         bars.into_iter().map(|(_, bar)| bar).collect()

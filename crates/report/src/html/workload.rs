@@ -12,16 +12,16 @@ const MOST_POINTS: usize = 240;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
-/// A section for each point.
+/// A section for each workload of each point.
 pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
-    let points = rows.chunk_by(|a, b| a.point == b.point);
+    let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
     points.map(|rows| section(record, rows)).collect()
 }
 
 fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let Some(first) = rows.first() else { return Markup::new() };
     let all: Vec<(Op, Vec<SeriesPoint>)> =
-        rows.iter().map(|row| (row.op, series(record, first.stage, row.op))).collect();
+        rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op))).collect();
     let intervals = all.first().map_or(0, |(_, points)| points.len());
     let drawn: Vec<(Op, Vec<SeriesPoint>)> = all.into_iter().map(|(op, points)| (op, merged(points))).collect();
     let mut charts = rate(&drawn).render();
@@ -32,10 +32,20 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     charts.push(figures(rows));
     let mut content = plain("h2", name(first));
     content.push(classed("p", "lead", words::work(&first.work, first.workers)));
+    if let Some(others) = others(record, first) {
+        content.push(classed("p", "lead", format!("At the same time as {others}.")));
+    }
     content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len())));
     content.push(classed("div", "charts", charts));
     content.push(data(&drawn, intervals));
     classed("section", "workload", content)
+}
+
+/// What ran at the same time.
+fn others(record: &Record, row: &ResultRow) -> Option<String> {
+    let point = record.plan.points.get(row.point as usize)?;
+    let others: Vec<&str> = point.workloads.iter().map(String::as_str).filter(|name| *name != row.workload).collect();
+    (!others.is_empty()).then(|| others.join(", "))
 }
 
 /// Neighbouring intervals together, if there are more than can be drawn: counts are added and histograms merged, never averaged.

@@ -86,7 +86,7 @@ impl Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
         let line = |stage: &model::plan::Stage| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
-            goal: match stage.work.stop {
+            goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
                 Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
             },
@@ -193,7 +193,7 @@ fn name(plan: &Plan, stage: &model::plan::Stage) -> String {
     let Some(point) = stage.point.and_then(|number| plan.points.get(number as usize)) else {
         return stage.kind.to_string();
     };
-    let mut name = point.workload.clone();
+    let mut name = point.name();
     if !point.sweep.is_empty() {
         name.push_str(&format!(" {}", words::sweep(&point.sweep)));
     }

@@ -7,7 +7,7 @@ use model::{Op, Record, StageKind};
 use std::path::Path;
 use store::Writer;
 
-const SUITE: &str = "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \"5s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n\
+const SUITE: &str = "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \"5s\"\n[[workload]]\nname = \"mix\"\ngroup = \"g\"\nread = \"70%\"\n[[workload]]\nname = \"log\"\ngroup = \"g\"\n\
     [sweep]\ndepth = [1, 8]\n";
 
 /// A run with all that a run can have: two hosts, errors, an interval without a completion, raw latencies, notes, a failed end.
