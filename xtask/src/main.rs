@@ -23,7 +23,7 @@ cargo xtask COMMAND
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
   bench   side-by-side benchmarks against the peers that are installed
-            [--rounds N] [--seconds S] [--cpu N] [--only NAME] [--write]
+            [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   dist    a static binary, with its size and checksum
 
 Exit codes: 0 good, 1 something failed, 2 not a command.

@@ -73,6 +73,7 @@ impl Options {
             }
         }
         match &options.only {
+            Some(_) if options.write => Err("--write renews every table of the page; run it without --only".to_owned()),
             Some(name) if BENCHES.iter().all(|bench| bench.name != name) => {
                 let names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
                 Err(format!("there is no bench `{name}`; there are {}", names.join(", ")))
@@ -94,6 +95,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
             Ok(target) => target,
             Err(why) => {
                 println!("SKIPPED: {} because {why}", bench.name);
+                report.push_str(&format!("\n### {}\n\nnot run, because {why}\n", bench.title));
                 continue;
             }
         };
@@ -174,8 +176,10 @@ mod tests {
 
     #[test]
     fn options_are_read_and_mistakes_named() {
-        let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram --write").expect("good");
-        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: true });
+        let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram").expect("good");
+        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: false });
+        assert!(parse("--write").expect("good").write);
+        assert!(parse("--only zram --write").unwrap_err().contains("without --only"));
         assert!(parse("--rounds").unwrap_err().contains("wants a value"));
         assert!(parse("--rounds many").unwrap_err().contains("many"));
         assert!(parse("--only nothing").unwrap_err().contains("cached, zram"));

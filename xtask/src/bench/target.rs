@@ -43,6 +43,8 @@ impl Target {
         if !shell::is_root() {
             return Err("only root can make a zram device".to_owned());
         }
+        // First what can fail: from here on, a device exists that only a `Target` removes.
+        let scratch = scratch()?;
         let number = fs::read_to_string("/sys/class/zram-control/hot_add")
             .map_err(|error| format!("this kernel gives no zram device: {error}"))?;
         let number = number.trim().to_owned();
@@ -50,7 +52,7 @@ impl Target {
             path: PathBuf::from(format!("/dev/zram{number}")),
             bytes: 1 << 30,
             direct: true,
-            scratch: scratch()?,
+            scratch,
             zram: Some(number.clone()),
         };
         fs::write(format!("/sys/block/zram{number}/disksize"), "1G")
