@@ -10,7 +10,7 @@ use twin::{Device, Request};
 fn an_iops_limit_is_exact_over_any_length() {
     for iops in [7u64, 999, 30_000, 123_457] {
         let device = spec(&format!("constant,service=10us,servers=8,iops={iops}"));
-        let count = 1_000_000;
+        let count = 300_000;
         let closed = closed_loop(&device, 1, 32, count, |_| READ_4K);
         assert_eq!(closed.end_ns, (count - 1) * 1_000_000_000 / iops + 10_000, "{iops} a second");
     }
@@ -21,7 +21,7 @@ fn an_iops_limit_is_exact_over_any_length() {
 fn a_bandwidth_limit_is_exact_over_any_length() {
     for bytes_per_s in [1_000_003u64, 100 << 20, 3_000_000_000] {
         let device = spec(&format!("constant,service=10us,servers=64,bandwidth={bytes_per_s}B/s"));
-        let count = 1_000_000;
+        let count = 300_000;
         let closed = closed_loop(&device, 1, 64, count, |_| READ_4K);
         assert_eq!(closed.end_ns, count * 4096 * 1_000_000_000 / bytes_per_s + 10_000, "{bytes_per_s} bytes a second");
     }

@@ -91,7 +91,7 @@ fn quantiles_of_the_response_of_mm1_are_exponential() {
     let arrivals = Arrivals::poisson(load / SERVICE_S, 5);
     let histogram = responses(&spec("exponential,mean=100us,servers=1"), 5, arrivals, arrivals_for(load) * 2);
     for q in [0.5, 0.9, 0.99] {
-        let theory_ns = mmc_response_s(1, load) * 1e9 * -(1.0 - q as f64).ln();
+        let theory_ns = mmc_response_s(1, load) * 1e9 * -(1.0_f64 - q).ln();
         let measured_ns = histogram.quantile_ns(q).expect("a quantile") as f64;
         assert_near(measured_ns, theory_ns, 0.025, &format!("quantile {q}"));
     }
