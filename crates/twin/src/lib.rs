@@ -1,0 +1,23 @@
+//! Simulated devices: targets whose right answer is known before they are measured.
+//!
+//! A [`Device`] answers each request with the instant at which it will complete. It lives in virtual time: it reads no
+//! clock, starts no thread and opens no file, so the same seed gives the same answers on the same machine, and an hour
+//! of load passes in seconds. What a device does follows from its [`DeviceSpec`], which stands behind `sim:` in a
+//! target. The formulas that such a device must obey are in `docs/METHOD.md`, "Simulated targets".
+
+mod check;
+mod device;
+mod display;
+mod errno;
+mod lru;
+mod pacer;
+mod parse;
+mod preset;
+mod quantity;
+mod sampler;
+mod spec;
+mod stall;
+
+pub use device::{Answer, Device, Request};
+pub use preset::{PRESETS, Preset};
+pub use spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
