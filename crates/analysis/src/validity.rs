@@ -5,7 +5,7 @@ use crate::series::series;
 use crate::state::run_state;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
-use model::plan::StageKind;
+use model::plan::{PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
@@ -72,6 +72,10 @@ fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
 /// Every reason to doubt `row`, the gravest first.
 fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
     let mut found = Vec::new();
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+        found.push(Warning::Simulated);
+    }
     if row.ios == 0 {
         found.push(Warning::NothingCompleted);
     }

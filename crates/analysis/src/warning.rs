@@ -104,6 +104,8 @@ pub enum Warning {
         /// The factor.
         scale: Scale,
     },
+    /// The target is a simulation.
+    Simulated,
     /// No request came back.
     NothingCompleted,
 }
@@ -126,6 +128,7 @@ impl Warning {
             Warning::Errors { .. } => "errors",
             Warning::Incomplete { .. } => "incomplete",
             Warning::Scaled { .. } => "scaled",
+            Warning::Simulated => "simulated",
             Warning::NothingCompleted => "nothing-completed",
         }
     }

@@ -74,12 +74,38 @@ fn render(errors: &SpecErrors, fancy: bool) -> String {
         let place = errors.sources.place(&problem.span);
         let length = place.span.len().max(usize::from(!place.text.is_empty()));
         let label = LabeledSpan::new_with_span(None, (place.span.start, length));
-        let report = miette::miette!(labels = vec![label], help = problem.remedy.clone(), "{}", problem.message)
-            .with_source_code(NamedSource::new(place.name, place.text.to_owned()));
+        let (help, message) = (harmless(&problem.remedy), harmless(&problem.message));
+        let report = miette::miette!(labels = vec![label], help = help, "{message}")
+            .with_source_code(NamedSource::new(place.name, harmless(place.text)));
         // Rendering into a String cannot fail.
         let _ = handler.render_report(&mut text, report.as_ref());
     }
     let count = errors.problems.len();
     let mistakes = if count == 1 { "1 mistake".to_owned() } else { format!("{count} mistakes") };
     format!("{text}error: {mistakes} in the suite; nothing was touched")
+}
+
+/// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so
+/// that places in the text stay where they are.
+fn harmless(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() && c.len_utf8() == 1 => '?',
+        c if c.is_control() => '¿',
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_orders_and_places_stay() {
+        let text = "a\u{1b}]0;owned\u{7}\u{9b}b\r\n\tç";
+        let safe = harmless(text);
+        assert_eq!(safe, "a?]0;owned?¿b?\n\tç");
+        assert_eq!(safe.len(), text.len());
+    }
 }

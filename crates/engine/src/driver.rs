@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::cpu::CpuTime;
 use crate::recorder::Interval;
-use crate::worker::{Outcome, WorkerState};
+use crate::worker::{Finished, Outcome, WorkerState};
 use model::Phase;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender};
@@ -94,14 +94,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         if pages.turn(now_ns, control.stop_at_ns()) {
             worker.stop();
         }
-        backend.reap(|completion| {
-            let finished = worker.complete(completion, now_ns);
-            let stats = &mut pages.page.ops[finished.op];
-            match finished.outcome {
-                Outcome::Success { bytes } => stats.success(bytes, finished.latency_ns),
-                Outcome::Failure { errno, bytes } => stats.failure(errno, bytes),
-            }
-        });
+        backend.reap(|completion| pages.write_down(worker.complete(completion, now_ns)));
     }
     pages.close(clock.now_ns());
     Ok(())
@@ -121,14 +114,30 @@ pub(crate) struct Pages<'a> {
     page: Box<Interval>,
     page_end_ns: u64,
     draining: bool,
-    cpu: CpuTime,
+    /// At the last turn.
+    cpu: Option<CpuTime>,
 }
 
 impl<'a> Pages<'a> {
     /// Opens the books at the first interval, on the worker's own thread.
     pub(crate) fn open(timetable: Timetable, line: &'a Line, page: Box<Interval>) -> Pages<'a> {
+        Pages { cpu: Some(CpuTime::of_this_thread()), ..Pages::without_cpu(timetable, line, page) }
+    }
+
+    /// The same for a worker that shares its thread with others: whose CPU time it is, nobody knows.
+    pub(crate) fn without_cpu(timetable: Timetable, line: &'a Line, page: Box<Interval>) -> Pages<'a> {
         let page_end_ns = timetable.end_of(0);
-        Pages { timetable, line, page, page_end_ns, draining: false, cpu: CpuTime::of_this_thread() }
+        Pages { timetable, line, page, page_end_ns, draining: false, cpu: None }
+    }
+
+    /// Counts a request that came back.
+    #[inline]
+    pub(crate) fn write_down(&mut self, finished: Finished) {
+        let stats = &mut self.page.ops[finished.op];
+        match finished.outcome {
+            Outcome::Success { bytes } => stats.success(bytes, finished.latency_ns),
+            Outcome::Failure { errno, bytes } => stats.failure(errno, bytes),
+        }
     }
 
     /// How long the worker may wait for a completion.
@@ -143,7 +152,7 @@ impl<'a> Pages<'a> {
 
     /// Turns the page if it is over, before anything that came back at `now_ns` is written down. True when the load is over.
     #[inline]
-    fn turn(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
+    pub(crate) fn turn(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
         if now_ns < self.page_end_ns.min(stop_at_ns) || self.draining {
             return self.draining;
         }
@@ -169,16 +178,18 @@ impl<'a> Pages<'a> {
 
     fn hand_over(&mut self, next: Box<Interval>, end_ns: u64, now_in: Option<u32>) {
         let mut full = std::mem::replace(&mut self.page, next);
-        let cpu = CpuTime::of_this_thread();
-        full.cpu = cpu.since(self.cpu);
-        self.cpu = cpu;
+        if let Some(before) = &mut self.cpu {
+            let now = CpuTime::of_this_thread();
+            full.cpu = now.since(*before);
+            *before = now;
+        }
         full.end_ns = end_ns;
         // The collector outlives its workers; were it gone, the stage would be over and the figures with it.
         let _ = self.line.out.send(FromWorker::Left { worker: self.line.worker, interval: full, now_in });
     }
 
     /// Hands over the last page.
-    fn close(&mut self, now_ns: u64) {
+    pub(crate) fn close(&mut self, now_ns: u64) {
         let empty = Box::new(Interval::new([false; 3], false));
         self.hand_over(empty, now_ns, None);
     }

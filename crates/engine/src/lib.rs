@@ -18,6 +18,7 @@ mod pace;
 mod recorder;
 mod stage;
 mod target;
+mod virtual_time;
 mod worker;
 
 pub use clock::{Clock, Monotonic};
@@ -25,4 +26,4 @@ pub use control::Control;
 pub use error::EngineError;
 pub use generator::{Generator, Request};
 pub use stage::{StageOutcome, run_stage};
-pub use target::{OpenTargets, clean, open};
+pub use target::{OpenTargets, clean, is_simulated, open, simulated};

@@ -1,6 +1,6 @@
 //! Runs one stage on one host: starts the workers together, collects, waits for the last.
 
-use crate::backend::{Backend, Null, Ring, Sync};
+use crate::backend::{Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
@@ -10,6 +10,7 @@ use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::recorder::Interval;
 use crate::target::OpenTargets;
+use crate::virtual_time;
 use crate::worker::WorkerState;
 use model::op::Op;
 use model::plan::{HostStage, Stop, Work, Worker};
@@ -18,8 +19,8 @@ use model::spec;
 use model::units::Nanos;
 use model::{Histogram, IntervalSample};
 use std::os::fd::RawFd;
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// A worker's own memory is on the heap; its stack holds a few frames.
@@ -57,6 +58,10 @@ pub fn run_stage(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();
+    if let Some(world) = targets.world().filter(|_| plan.virtual_time) {
+        let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+        return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
+    }
     let shared = Shared {
         targets,
         works: &stage.works,
@@ -164,13 +169,16 @@ fn collect(
 fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
     let files: Box<[RawFd]> = shared.targets.descriptors().into();
     let work = &shared.works[worker.work as usize];
-    let end = match shared.targets.backend() {
-        spec::Backend::Null => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
-        spec::Backend::Sync => {
+    let end = match (shared.targets.world(), shared.targets.backend()) {
+        (Some(world), _) => {
+            run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
+        }
+        (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Sync) => {
             let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed);
             run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
-        spec::Backend::IoUring => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.

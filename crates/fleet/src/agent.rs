@@ -3,6 +3,7 @@
 use crate::wire::{FromAgent, Inlet, Link, Outlet, ToAgent};
 use engine::{Control, OpenTargets};
 use model::plan::HostStage;
+use model::testbed::HostFacts;
 use model::{IntervalSample, Note, NoteKind, StageEnd};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -48,7 +49,7 @@ impl Agent {
     fn obey(mut self, orders: &Receiver<ToAgent>) {
         for order in orders {
             let answer = match order {
-                ToAgent::Inspect { targets } => FromAgent::Facts(Box::new(probe::host(&targets, &self.version))),
+                ToAgent::Inspect { targets } => FromAgent::Facts(Box::new(facts(&targets, &self.version))),
                 ToAgent::Assign(plan) => match engine::open(*plan) {
                     Ok(targets) => {
                         let notes = targets.notes().to_vec();
@@ -102,6 +103,16 @@ impl Agent {
         };
         FromAgent::Released { left }
     }
+}
+
+/// What this host is, and what each target is to it, real or simulated.
+fn facts(targets: &[String], version: &str) -> HostFacts {
+    let real: Vec<String> = targets.iter().filter(|path| !engine::is_simulated(path)).cloned().collect();
+    let mut facts = probe::host(&real, version);
+    for (place, path) in targets.iter().enumerate().filter(|(_, path)| engine::is_simulated(path)) {
+        facts.targets.insert(place.min(facts.targets.len()), engine::simulated(path));
+    }
+    facts
 }
 
 /// Why a stage that has to be whole is not.

@@ -223,6 +223,8 @@ pub struct HostPlan {
     pub direct: bool,
     /// Whether to keep every single latency.
     pub raw_latencies: bool,
+    /// Whether time is that of the simulation, which passes as fast as it can be computed. Only where all targets are simulated.
+    pub virtual_time: bool,
     /// What it loads.
     pub targets: Vec<Target>,
     /// Its stages; as many as the plan has.
@@ -259,6 +261,8 @@ pub enum PlannedTarget {
     ReadOnly,
     /// A device whose content the user gave up by name.
     Device,
+    /// A simulated device; the text behind `sim:` says which.
+    Simulated,
 }
 
 /// One file, or a device.

@@ -78,6 +78,11 @@ pub enum TargetKind {
         /// Why nobody may write to it just now: `mounted at /`, `has partitions`.
         in_use: Option<String>,
     },
+    /// A simulated device: `sim:` and what it is.
+    Simulated {
+        /// Its size.
+        size: Bytes,
+    },
     /// Something that cannot be loaded, in words: `a character device`.
     Other(String),
     /// It could not be looked at; the system's own words.

@@ -79,7 +79,7 @@ pub fn host_line(facts: &HostFacts) -> String {
 fn target_line(plan: &Plan, target: &Target, facts: Option<&TargetFacts>) -> String {
     let place = match &target.kind {
         PlannedTarget::Directory { root } => root,
-        PlannedTarget::ReadOnly | PlannedTarget::Device => &target.path,
+        PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => &target.path,
     };
     let mut text = format!("{place}: {}", layout(plan, target));
     if let Some(facts) = facts {
@@ -96,6 +96,7 @@ fn layout(plan: &Plan, target: &Target) -> String {
         (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
         (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
+        (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
     }
 }

@@ -253,6 +253,9 @@ pub fn warning(warning: &Warning) -> String {
                 "Sizes and times were shrunk to {scale}: this shows that the suite runs, not what the target carries."
             )
         }
+        Warning::Simulated => {
+            "The target is simulated: this shows how Plimsoll measures, not what storage carries.".to_owned()
+        }
         Warning::NothingCompleted => "No request completed.".to_owned(),
     }
 }
@@ -309,6 +312,7 @@ mod tests {
             Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]) },
             Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
             Warning::Scaled { scale: Scale { numerator: 1, denominator: 100 } },
+            Warning::Simulated,
             Warning::NothingCompleted,
         ];
         let text: Vec<String> = all.iter().map(|doubt| format!("{:20} {}", doubt.code(), warning(doubt))).collect();

@@ -1,10 +1,12 @@
 //! How requests reach the kernel: a small contract, one file for each way.
 
 mod null;
+mod sim;
 mod sync;
 mod uring;
 
 pub(crate) use null::Null;
+pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
 pub(crate) use uring::{Ring, is_allowed};
 

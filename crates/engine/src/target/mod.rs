@@ -2,6 +2,9 @@
 
 mod claim;
 mod open;
+mod simulated;
 
 pub use claim::clean;
 pub use open::{OpenTargets, open};
+pub(crate) use simulated::World;
+pub use simulated::{is_simulated, simulated};

@@ -1,6 +1,7 @@
 //! Opens the files and devices of a host's plan.
 
 use super::claim::{Claim, lock_for_one};
+use super::simulated::World;
 use crate::backend;
 use crate::error::EngineError;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
@@ -9,6 +10,7 @@ use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Mutex;
 
 /// Every target of a host, claimed and open. Claims end when it is dropped.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub struct OpenTargets {
     files: Vec<OwnedFd>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
+    world: Option<Mutex<World>>,
 }
 
 impl OpenTargets {
@@ -29,6 +32,11 @@ impl OpenTargets {
     /// The backend that serves them: the plan's, or the one that took its place.
     pub fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// The simulated devices, where the targets are such.
+    pub(crate) fn world(&self) -> Option<&Mutex<World>> {
+        self.world.as_ref()
     }
 
     /// What had to be done otherwise than planned.
@@ -69,6 +77,12 @@ impl OpenTargets {
 /// When a target is in use, is not ours, or cannot be laid out as planned. What was made until then is ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
+    let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
+    if is_simulated && plan.backend != Backend::Null {
+        let world = Some(Mutex::new(World::new(&plan)?));
+        let backend = plan.backend;
+        return Ok(OpenTargets { backend, files: Vec::new(), claims: Vec::new(), notes: Vec::new(), world, plan });
+    }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
     if plan.backend != Backend::Null {
@@ -77,7 +91,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
         }
     }
     let Opener { files, claims, notes, .. } = opener;
-    Ok(OpenTargets { backend, files, claims, notes, plan })
+    Ok(OpenTargets { backend, files, claims, notes, world: None, plan })
 }
 
 /// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.
@@ -137,6 +151,8 @@ impl Opener<'_> {
                     self.open_plain(file, OFlags::RDONLY, true)?;
                 }
             }
+            // All of them or none; then they were made above.
+            PlannedTarget::Simulated => {}
             PlannedTarget::Device => {
                 for file in &target.files {
                     // O_EXCL on a block device: refused while anybody has it mounted.

@@ -14,6 +14,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         backend: Backend::Null,
         direct: true,
         raw_latencies: false,
+        virtual_time: false,
         targets: vec![],
         stages: vec![],
     };

@@ -40,6 +40,11 @@ pub(super) fn targets(
         }
     }
     refusals.extend(space(facts, &targets));
+    let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
+    if simulated > 0 && simulated < targets.len() {
+        let what = "real and simulated targets cannot be loaded together: their times differ";
+        refusals.push(Refusal::new(RefusalKind::Usage, what, "name either real targets or `sim:` ones"));
+    }
     if facts.targets.is_empty() {
         refusals.push(Refusal::new(RefusalKind::Usage, "no target is named", "name one with --target PATH"));
     }
@@ -65,6 +70,7 @@ fn kind_of(request: &Request<'_>, target: &TargetFacts) -> Result<PlannedTarget,
         ));
     }
     match &target.kind {
+        TargetKind::Simulated { .. } => Ok(PlannedTarget::Simulated),
         TargetKind::Missing | TargetKind::Directory { .. } if request.existing => {
             Err(refuse(target, "--existing wants a file or a device that is there", "name one"))
         }
@@ -160,7 +166,7 @@ fn files_of(
 ) -> Result<Vec<TargetFile>, Refusal> {
     let unit = Bytes(u64::from(alignment(request, target)).max(512));
     match (&target.kind, kind) {
-        (TargetKind::Device { size, .. } | TargetKind::File { size }, _) => {
+        (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
             let whole = size.round_down(unit);
             let wanted = match sizes.fixed {
                 Some(fixed) => fixed.max(if request.scale.is_full() { Bytes(0) } else { sizes.least }),

@@ -5,9 +5,11 @@ use super::shares::{parts, shares};
 use super::{Refusal, RefusalKind, Request, Times, is_null};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, Skew};
-use crate::plan::{Extent, HostPlan, HostStage, Pattern, PlanNote, Stage, StageKind, Stop, Target, Work, Worker};
+use crate::plan::{
+    Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
+};
 use crate::rng::derive;
-use crate::spec::{Access, Arrivals, Auto, Backend, PointSpec, WorkloadSpec};
+use crate::spec::{Access, Arrivals, Auto, Backend, PointSpec, Time, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -162,6 +164,8 @@ pub(super) fn host_plan(
         backend: engine.backend.value,
         direct: engine.direct.value,
         raw_latencies: engine.raw_latencies.value,
+        virtual_time: engine.time.value == Time::Virtual
+            && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
         targets: host.targets,
         stages: host_stages,
     })

@@ -45,6 +45,16 @@ words! {
     }
 }
 
+words! {
+    /// Which time passes on simulated targets.
+    pub enum Time {
+        /// That of the simulation: an hour takes as long as it takes to compute.
+        Virtual = "virtual",
+        /// That of the wall: shows what the engine itself adds.
+        Real = "real",
+    }
+}
+
 /// A field as the reference prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDoc {
@@ -150,6 +160,8 @@ spec_table! {
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,
+        /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
+        time: Time = Time::Virtual,
         /// Keep every single latency in the run file besides the histograms (8 bytes a request): for checking Plimsoll itself.
         raw_latencies: bool = false,
     }

@@ -10,7 +10,9 @@ mod reader;
 mod reference;
 mod tree;
 
-pub use fields::{Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+pub use fields::{
+    Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, Time, WorkloadSpec,
+};
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
 pub(crate) use reader::words;
