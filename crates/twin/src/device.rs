@@ -293,6 +293,14 @@ mod tests {
     }
 
     #[test]
+    fn a_write_that_waits_for_room_holds_up_what_comes_behind_it() {
+        let mut device = device("constant,service=1ms,servers=64,cache=8KiB@20us,destage=8192B/s");
+        device.submit(0, write(0, 8192));
+        assert_eq!(device.submit(0, write(0, 4096)).completed_ns, 500_020_000);
+        assert_eq!(device.submit(1, read(65_536, 4096)).completed_ns, 501_000_000, "first come, first served");
+    }
+
+    #[test]
     fn whatever_comes_nothing_panics_and_time_does_not_run_backwards() {
         let mut device = device("ssd,cache=1MiB@1us,stall=1s+2s,iops=7,bandwidth=3B/s,error=write:EIO:1%");
         for now_ns in [5, 3, 1_500_000_000, 0, u64::MAX, 1, u64::MAX] {
