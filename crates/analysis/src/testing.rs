@@ -25,6 +25,7 @@ pub fn host(number: usize) -> HostFacts {
         logical_cpus: 8,
         memory: Bytes::gib(64),
         memory_available: Bytes::gib(60),
+        numa_cpus: vec![(0..8).collect()],
         hypervisor: None,
         agent_version: "0.0.0-test".to_owned(),
         targets: vec![TargetFacts {
@@ -42,6 +43,7 @@ pub fn host(number: usize) -> HostFacts {
                 size: Bytes::gib(1024),
                 logical_block: 512,
                 scheduler: "none".to_owned(),
+                numa_node: None,
             }),
         }],
     }

@@ -13,11 +13,12 @@ use crate::target::OpenTargets;
 use crate::virtual_time;
 use crate::worker::WorkerState;
 use model::op::Op;
-use model::plan::{HostStage, Stop, Work, Worker};
+use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec;
 use model::units::Nanos;
 use model::{Histogram, IntervalSample};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::os::fd::RawFd;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -168,6 +169,7 @@ fn collect(
 /// A worker's thread: set up, meet the others, run, report.
 fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
     let files: Box<[RawFd]> = shared.targets.descriptors().into();
+    settle(shared.targets.plan(), line.worker);
     let work = &shared.works[worker.work as usize];
     let end = match (shared.targets.world(), shared.targets.backend()) {
         (Some(world), _) => {
@@ -235,6 +237,22 @@ fn run_on<B: Backend>(
             WorkerEnd::Broken(EngineError::worker("wait for its requests", error))
         }
     }
+}
+
+/// Goes to the CPUs of the plan, before the worker's memory is allocated: it then lies near them.
+fn settle(plan: &HostPlan, worker: u32) {
+    if plan.cpus.is_empty() {
+        return;
+    }
+    let mut set = CpuSet::new();
+    let own = plan.cpus[worker as usize % plan.cpus.len()];
+    let usable = |cpu: &&u32| (**cpu as usize) < CpuSet::MAX_CPU;
+    match plan.own_cpu && usable(&&own) {
+        true => set.set(own as usize),
+        false => plan.cpus.iter().filter(usable).for_each(|cpu| set.set(*cpu as usize)),
+    }
+    // A control group may forbid them; then the worker runs where it may.
+    let _ = sched_setaffinity(None, &set);
 }
 
 /// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by default.

@@ -44,6 +44,8 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         backend,
         direct,
         raw_latencies: true,
+        cpus: vec![],
+        own_cpu: false,
         virtual_time: false,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         stages,

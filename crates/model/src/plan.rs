@@ -223,6 +223,10 @@ pub struct HostPlan {
     pub direct: bool,
     /// Whether to keep every single latency.
     pub raw_latencies: bool,
+    /// The CPUs that workers run on; empty for any.
+    pub cpus: Vec<u32>,
+    /// Whether each worker has one of `cpus` for itself, as far as they reach.
+    pub own_cpu: bool,
     /// Whether time is that of the simulation, which passes as fast as it can be computed. Only where all targets are simulated.
     pub virtual_time: bool,
     /// What it loads.

@@ -23,6 +23,8 @@ pub struct HostFacts {
     pub memory: Bytes,
     /// Memory that programs could still take.
     pub memory_available: Bytes,
+    /// The logical CPUs of each NUMA node, by the node's number; empty where the kernel does not tell.
+    pub numa_cpus: Vec<Vec<u32>>,
     /// The hypervisor, where one shows itself.
     pub hypervisor: Option<String>,
     /// The version of the agent that read this.
@@ -131,4 +133,6 @@ pub struct DeviceFacts {
     pub logical_block: u32,
     /// The I/O scheduler in use; empty where sysfs does not tell.
     pub scheduler: String,
+    /// The NUMA node that it hangs off; `None` where there is one only, or nobody tells.
+    pub numa_node: Option<u32>,
 }

@@ -28,7 +28,15 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
         size: Bytes(number(&folder.join("size")).unwrap_or(0).saturating_mul(SECTOR)),
         logical_block: number(&queue.join("logical_block_size")).and_then(|n| u32::try_from(n).ok()).unwrap_or(512),
         scheduler: text(&queue.join("scheduler")).map(|line| chosen(&line)).unwrap_or_default(),
+        numa_node: numa_node(&disk),
     })
+}
+
+/// The NUMA node of the controller that a disk hangs off: the first folder above it that says. A machine with one node says −1.
+fn numa_node(disk: &Path) -> Option<u32> {
+    let device = disk.join("device").canonicalize().ok()?;
+    let node = device.ancestors().find_map(|folder| text(&folder.join("numa_node")))?;
+    node.parse().ok()
 }
 
 /// The word in brackets: `none [mq-deadline]`.
@@ -105,6 +113,7 @@ mod tests {
             ("sys/devices/x/block/sda/queue/rotational", "1\n"),
             ("sys/devices/x/block/sda/queue/logical_block_size", "4096\n"),
             ("sys/devices/x/block/sda/queue/scheduler", "none [mq-deadline] kyber\n"),
+            ("sys/devices/x/numa_node", "1\n"),
             ("sys/devices/x/block/sda/sda1/partition", "1\n"),
             ("sys/devices/x/block/sda/sda1/size", "1024\n"),
             ("sys/devices/x/block/sda/sda1/ro", "1\n"),
@@ -133,6 +142,7 @@ mod tests {
         let (_folder, tree) = recorded();
         let disk = facts(&tree, "8:0").expect("a disk");
         assert_eq!((disk.name.as_str(), disk.model.as_str(), disk.rotational), ("sda", "DISK 9000", Some(true)));
+        assert_eq!(disk.numa_node, Some(1), "that of its controller");
         assert_eq!((disk.size, disk.logical_block, disk.scheduler.as_str()), (Bytes::mib(1), 4096, "mq-deadline"));
         let part = facts(&tree, "8:1").expect("a partition");
         assert_eq!((part.name.as_str(), part.size, part.logical_block), ("sda1", Bytes::kib(512), 4096));

@@ -18,10 +18,30 @@ pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> Hos
         logical_cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         memory: Bytes(memory.as_ref().map_or(0, |memory| memory.mem_total)),
         memory_available: Bytes(memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0)),
+        numa_cpus: numa_cpus(tree),
         hypervisor: hypervisor(tree, cpu.as_ref()),
         agent_version: agent_version.to_owned(),
         targets,
     }
+}
+
+/// More nodes or CPUs than any machine has: a file that says so is not the kernel's.
+const MOST: u32 = 1 << 16;
+
+/// The CPUs of each NUMA node. A node without CPUs (of memory only) has an empty list.
+fn numa_cpus(tree: &Tree) -> Vec<Vec<u32>> {
+    let nodes = (0..MOST).map(|node| tree.text(&format!("sys/devices/system/node/node{node}/cpulist")));
+    nodes.map_while(|list| list.map(|list| cpu_list(&list))).collect()
+}
+
+/// `0-3,8` as numbers (the format of `cpulist` in the kernel's `Documentation/admin-guide/cputopology.rst`).
+fn cpu_list(text: &str) -> Vec<u32> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|cpu| *cpu < MOST);
+    let range = |part: &str| match part.split_once('-') {
+        Some((first, last)) => Some(number(first)?..=number(last)?),
+        None => number(part).map(|cpu| cpu..=cpu),
+    };
+    text.split(',').filter_map(range).flatten().collect()
 }
 
 /// Names by which hypervisors give themselves away in the firmware's tables.
@@ -87,6 +107,17 @@ mod tests {
         assert_eq!(facts.hypervisor.as_deref(), Some("Hyper-V"));
         assert_eq!(facts.agent_version, "1.2.3");
         assert!(facts.logical_cpus >= 1 && facts.kernel.starts_with("Linux "));
+    }
+
+    #[test]
+    fn the_cpus_of_each_node_are_read() {
+        let (_folder, tree) = tree(&[
+            ("sys/devices/system/node/node0/cpulist", "0-2,8\n"),
+            ("sys/devices/system/node/node1/cpulist", "3-4\n"),
+            ("sys/devices/system/node/node2/cpulist", "\n"),
+        ]);
+        assert_eq!(numa_cpus(&tree), [vec![0, 1, 2, 8], vec![3, 4], vec![]]);
+        assert_eq!(cpu_list("x,1-,4294967295,5-3,7"), [7]);
     }
 
     #[test]

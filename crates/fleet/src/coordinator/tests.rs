@@ -14,6 +14,8 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         backend: Backend::Null,
         direct: true,
         raw_latencies: false,
+        cpus: vec![],
+        own_cpu: false,
         virtual_time: false,
         targets: vec![],
         stages: vec![],

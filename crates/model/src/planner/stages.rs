@@ -9,7 +9,7 @@ use crate::plan::{
     Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
 };
 use crate::rng::derive;
-use crate::spec::{Access, Arrivals, Auto, Backend, PointSpec, Time, WorkloadSpec};
+use crate::spec::{Access, Arrivals, Auto, Backend, Pin, PointSpec, Time, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -164,11 +164,34 @@ pub(super) fn host_plan(
         backend: engine.backend.value,
         direct: engine.direct.value,
         raw_latencies: engine.raw_latencies.value,
+        cpus: cpus(engine.pin.value, host.facts),
+        own_cpu: engine.pin.value == Pin::Core,
         virtual_time: engine.time.value == Time::Virtual
             && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
         targets: host.targets,
         stages: host_stages,
     })
+}
+
+/// The CPUs that workers are to run on; empty for any.
+fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
+    let nodes: Vec<Option<u32>> =
+        facts.targets.iter().map(|target| target.device.as_ref().and_then(|device| device.numa_node)).collect();
+    // Only where all devices hang off one node of several is there a choice to make.
+    let node = match nodes.as_slice() {
+        [Some(first), rest @ ..] if rest.iter().all(|node| *node == Some(*first)) => Some(*first as usize),
+        _ => None,
+    };
+    let near = node.filter(|_| facts.numa_cpus.len() > 1).and_then(|node| facts.numa_cpus.get(node));
+    match (pin, near) {
+        (Pin::None, _) | (Pin::Node, None) => Vec::new(),
+        (Pin::Node, Some(near)) => near.clone(),
+        (Pin::Core, near) => {
+            let near = near.cloned().unwrap_or_default();
+            let far = facts.numa_cpus.iter().flatten().copied().filter(|cpu| !near.contains(cpu));
+            near.iter().copied().chain(far).collect()
+        }
+    }
 }
 
 /// One work's part of a host.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::plan::{PlannedTarget, StageKind};
 use crate::spec::Override;
-use crate::testbed::{DirectIo, DirectoryState, TargetFacts, TargetKind};
+use crate::testbed::{DeviceFacts, DirectIo, DirectoryState, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
 const SUITE: &str = r#"
@@ -43,6 +43,7 @@ fn host(targets: Vec<TargetFacts>) -> HostFacts {
         logical_cpus: 4,
         memory: Bytes::gib(16),
         memory_available: Bytes::gib(8),
+        numa_cpus: vec![vec![0, 1], vec![2, 3]],
         hypervisor: None,
         agent_version: "0".into(),
         targets,
@@ -208,4 +209,38 @@ fn buffers_that_no_memory_holds_are_refused() {
         refusals[0].message.contains("128 GiB of buffers") || refusals[0].message.contains("256 GiB"),
         "{refusals:?}"
     );
+}
+
+fn device(numa_node: Option<u32>) -> DeviceFacts {
+    DeviceFacts {
+        name: "sda".into(),
+        model: String::new(),
+        rotational: None,
+        size: Bytes::gib(200),
+        logical_block: 512,
+        scheduler: String::new(),
+        numa_node,
+    }
+}
+
+#[test]
+fn workers_run_where_the_devices_hang() {
+    let cpus = |pin: &str, nodes: &[Option<u32>]| {
+        let on = |node: &Option<u32>| {
+            let free = TargetKind::Missing;
+            TargetFacts { device: Some(device(*node)), ..target(&format!("/{}", node.unwrap_or(9)), free) }
+        };
+        let suite = format!("{SUITE}[engine]\npin = \"{pin}\"\n");
+        let spec = Spec::parse("t", &suite, &[]).expect("a good suite");
+        let hosts = [host(nodes.iter().map(on).collect())];
+        let request =
+            Request { run_id: "r", spec: &spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts: &hosts };
+        plan(&request).expect("a plan").hosts[0].cpus.clone()
+    };
+    assert_eq!(cpus("node", &[None]), [0; 0], "nobody tells where the device hangs");
+    assert_eq!(cpus("node", &[Some(1)]), [2, 3]);
+    assert_eq!(cpus("core", &[Some(1)]), [2, 3, 0, 1], "near ones first");
+    assert_eq!(cpus("core", &[None]), [0, 1, 2, 3]);
+    assert_eq!(cpus("node", &[Some(0), Some(1)]), [0; 0], "no node is near to both");
+    assert_eq!(cpus("none", &[Some(1)]), [0; 0]);
 }

@@ -46,6 +46,18 @@ words! {
 }
 
 words! {
+    /// On which CPUs workers run.
+    pub enum Pin {
+        /// On those of the NUMA node that all targets' devices hang off, where there is such a one among several.
+        Node = "node",
+        /// Each worker on a CPU of its own, those of the targets' NUMA node first.
+        Core = "core",
+        /// Wherever the system puts them.
+        None = "none",
+    }
+}
+
+words! {
     /// Which time passes on simulated targets.
     pub enum Time {
         /// That of the simulation: an hour takes as long as it takes to compute.
@@ -160,6 +172,8 @@ spec_table! {
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,
+        /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
+        pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
         time: Time = Time::Virtual,
         /// Keep every single latency in the run file besides the histograms (8 bytes a request): for checking Plimsoll itself.

@@ -11,7 +11,7 @@ mod reference;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, Pin, StagesSpec, SuiteSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
@@ -346,5 +346,7 @@ fn place<T>(given: &Given<T>) -> Span {
     given.span.clone().unwrap_or(0..0)
 }
 
+#[cfg(test)]
+mod fuzz;
 #[cfg(test)]
 mod tests;

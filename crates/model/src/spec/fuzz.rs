@@ -1,0 +1,86 @@
+//! Suites from anybody: whatever stands in them, they are read or refused, and never more than that.
+
+use super::{Override, Spec};
+use proptest::prelude::*;
+
+/// Good and bad suites to start from: the built-in ones and the fixtures.
+fn corpus() -> Vec<String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["suites", "fixtures/bad-suites"].map(|folder| root.join(folder));
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten());
+    let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "toml"));
+    // Those that are not text are refused before they come here.
+    let mut texts: Vec<String> = texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
+    texts.sort();
+    texts
+}
+
+/// Words and signs that mean something in a suite.
+const WORDS: [&str; 24] = [
+    "[",
+    "]",
+    "[[",
+    "\"",
+    "=",
+    "\n",
+    "auto",
+    "4KiB",
+    "999999999999999999999",
+    "-1",
+    "1e400",
+    "nan",
+    "0",
+    "100%",
+    "[[workload]]",
+    "[sweep]",
+    "depth = [1, 2]",
+    "group = \"g\"",
+    "rate = 1e9",
+    "hot_spots = \"50%:50%\"",
+    "\u{0}",
+    "ü",
+    "{",
+    "'''",
+];
+
+/// What a reader must hold to: no panic, and errors that point into the text.
+fn read(text: &str) {
+    let sets: Vec<Override> = ["depth=3", "layout.size=1GiB"].iter().filter_map(|set| set.parse().ok()).collect();
+    for sets in [&[][..], &sets] {
+        match Spec::parse("fuzz", text, sets) {
+            Ok(spec) => assert!(!spec.points.is_empty() && spec.points.iter().all(|point| !point.workloads.is_empty())),
+            Err(errors) => {
+                assert!(!errors.problems.is_empty());
+                for problem in &errors.problems {
+                    let place = errors.sources.place(&problem.span);
+                    assert!(place.text.get(place.span.clone()).is_some(), "{problem:?} points nowhere");
+                    assert!(!problem.remedy.is_empty());
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        read(&text);
+    }
+
+    #[test]
+    fn a_suite_that_somebody_damaged_is_read_or_refused(
+        which in any::<prop::sample::Index>(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..12, prop::sample::select(WORDS.to_vec())), 0..12),
+    ) {
+        let corpus = corpus();
+        let mut text: Vec<char> = which.get(&corpus).chars().collect();
+        for (place, cut, word) in edits {
+            let place = place.index(text.len() + 1);
+            let end = (place + cut).min(text.len());
+            text.splice(place..end, word.chars());
+        }
+        read(&text.into_iter().collect::<String>());
+    }
+}
