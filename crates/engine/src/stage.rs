@@ -1,6 +1,6 @@
 //! Runs one stage on one host: starts the workers together, collects, waits for the last.
 
-use crate::backend::{Backend, Null, Ring, Sim, Sync};
+use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
@@ -179,6 +179,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
             run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
         (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(work, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -189,11 +190,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
 
 fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
     let work = &shared.works[worker.work as usize];
-    let depth = work.depth as usize;
-    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
-    let is_mix = work.writes() && work.reads();
-    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
-    let buffers = Buffers::new(count, work.largest_block().0 as usize, worker.seed);
+    let (buffers, write_base) = buffers(work, worker);
     let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     if let Ok(mut degraded) = shared.degraded.lock() {
@@ -204,6 +201,22 @@ fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Rin
         }
     }
     Ok(ring)
+}
+
+fn aio(work: &Work, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
+    let (buffers, write_base) = buffers(work, worker);
+    Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
+        EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
+    })
+}
+
+/// A buffer for every slot, and where those of writes begin.
+fn buffers(work: &Work, worker: &Worker) -> (Buffers, usize) {
+    let depth = work.depth as usize;
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    let is_mix = work.writes() && work.reads();
+    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    (Buffers::new(count, work.largest_block().0 as usize, worker.seed), write_base)
 }
 
 fn run_on<B: Backend>(

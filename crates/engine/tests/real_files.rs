@@ -82,7 +82,7 @@ fn check_sums(samples: &[IntervalSample]) {
 
 #[test]
 fn every_backend_keeps_its_books_to_the_bit() {
-    for backend in [Backend::IoUring, Backend::Sync, Backend::Null] {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null] {
         let (_base, root) = scratch();
         let depth = if backend == Backend::Sync { 1 } else { 8 };
         let plan = plan(&root, backend, true, vec![prepare(), timed(70, 3, depth, 130)]);
