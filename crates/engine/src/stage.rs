@@ -5,7 +5,7 @@ use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
 use crate::control::Control;
-use crate::driver::{FromWorker, Line, Pages, Timetable, WorkerEnd, drive};
+use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::recorder::Interval;
@@ -19,12 +19,16 @@ use model::spec;
 use model::units::Nanos;
 use model::{Histogram, IntervalSample};
 use std::os::fd::RawFd;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// A worker's own memory is on the heap; its stack holds a few frames.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Messages for which each worker has room on its way to the collector. The room is there before the load begins, because a queue that grows
+/// allocates on the workers' threads; a worker that finds it full waits, but then the collector is dozens of intervals late.
+const ROOM: usize = 64;
 
 /// How a stage ended on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +76,7 @@ pub fn run_stage(
     };
     let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new() };
     thread::scope(|scope| -> Result<(), EngineError> {
-        let (out, inbox) = mpsc::channel();
+        let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
         let back = match start_workers(scope, &shared, stage, &out).and_then(|back| {
             wait_until_ready(&inbox, back.len())?;
             Ok(back)
@@ -103,11 +107,15 @@ fn start_workers<'scope, 'env>(
     scope: &'scope thread::Scope<'scope, 'env>,
     shared: &'scope Shared<'env>,
     stage: &'scope HostStage,
-    out: &Sender<FromWorker>,
-) -> Result<Vec<Sender<Box<Interval>>>, EngineError> {
+    out: &SyncSender<FromWorker>,
+) -> Result<Vec<SyncSender<Box<Interval>>>, EngineError> {
     let mut back = Vec::new();
     for (number, worker) in stage.workers.iter().enumerate() {
-        let (returned, spare) = mpsc::channel();
+        let (returned, spare) = mpsc::sync_channel(SPARE_PAGES + 1);
+        for _ in 0..SPARE_PAGES {
+            // It has room for them, and the worker's end is still here.
+            let _ = returned.try_send(page(shared, worker));
+        }
         back.push(returned);
         let line = Line { worker: number as u32, out: out.clone(), back: spare };
         thread::Builder::new()
@@ -144,7 +152,7 @@ fn begin(shared: &Shared<'_>, stop: Stop, interval: Nanos) -> Timetable {
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    back: &[Sender<Box<Interval>>],
+    back: &[SyncSender<Box<Interval>>],
     outcome: &mut StageOutcome,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<(), EngineError> {
@@ -154,8 +162,8 @@ fn collect(
             FromWorker::Left { worker, mut interval, now_in } => {
                 collector.take(worker, &interval, now_in, sink);
                 interval.clear();
-                // A worker that has ended takes nothing back.
-                let _ = back[worker as usize].send(interval);
+                // A worker that has ended takes nothing back, and one that made itself more pages has enough.
+                let _ = back[worker as usize].try_send(interval);
             }
             FromWorker::Ready | FromWorker::Done(WorkerEnd::Complete) => {}
             FromWorker::Done(WorkerEnd::AmountFailed) => outcome.failed = true,
@@ -163,6 +171,12 @@ fn collect(
         }
     }
     result
+}
+
+/// An empty page for what `worker` does.
+fn page(shared: &Shared<'_>, worker: &Worker) -> Box<Interval> {
+    let work = &shared.works[worker.work as usize];
+    Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw))
 }
 
 /// A worker's thread: set up, meet the others, run, report.
@@ -232,7 +246,7 @@ fn run_on<B: Backend>(
         Err(error) => return WorkerEnd::Broken(error),
     };
     let mut state = WorkerState::new(work, worker, depth);
-    let first = Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw));
+    let first = page(shared, worker);
     // The stage outlives its workers, so somebody listens.
     let _ = line.out.send(FromWorker::Ready);
     let Some(timetable) = shared.gate.wait() else { return WorkerEnd::Complete };

@@ -68,12 +68,14 @@ const WINDOWS: u32 = 4;
 fn plan(root: &Path, backend: Backend) -> HostPlan {
     let root = root.to_str().expect("UTF-8").to_owned();
     let path = format!("{root}/data-00000.bin");
+    let depth = if backend == Backend::Sync { 1 } else { 8 };
     let stage = |kind, read, access, stop| HostStage {
         stage: 0,
         kind,
-        work: Work::simple(Bytes(BLOCK), Percent::of(read), access, if backend == Backend::Sync { 1 } else { 8 }, stop),
+        works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
         workers: (0..WORKERS)
             .map(|w| Worker {
+                work: 0,
                 seed: u64::from(w) + 1,
                 turn: (w, WORKERS),
                 extents: vec![Extent { file: 0, offset: u64::from(w) * SHARE, length: SHARE }],
