@@ -23,7 +23,7 @@ impl Options {
     /// # Errors
     /// An unknown option or bench, or a value that is no number.
     pub fn parse(arguments: &[String], names: &[&str]) -> Outcome<Options> {
-        let mut options = Options { rounds: 3, seconds: 1, cpu: 1, only: None, write: false };
+        let mut options = Options { rounds: 3, seconds: 2, cpu: 1, only: None, write: false };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));

@@ -38,7 +38,14 @@ fn machine() -> Outcome<String> {
     let day = shell::capture(std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
     // The number before the first dash is the kernel's; what follows names who built it.
     let kernel = kernel.trim().split('-').next().unwrap_or_default().to_owned();
-    Ok(format!("{count} × {}, Linux {kernel}, {}, {}", model.unwrap_or("unknown CPU"), fio.trim(), day.trim()))
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let busy = load.split(' ').nth(1).unwrap_or("unknown");
+    Ok(format!(
+        "{count} × {}, Linux {kernel}, {}, {}; load average over the last five minutes {busy}, of which 1 is the benchmark's own",
+        model.unwrap_or("unknown CPU"),
+        fio.trim(),
+        day.trim()
+    ))
 }
 
 #[cfg(test)]

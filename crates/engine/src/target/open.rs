@@ -263,3 +263,43 @@ fn cannot_open(path: &str, error: Errno) -> EngineError {
     };
     EngineError::target(path, format!("cannot be opened: {error}"), remedy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed() -> io::Result<()> {
+        Ok(())
+    }
+
+    fn forbidden() -> io::Result<()> {
+        Err(Errno::PERM.into())
+    }
+
+    #[test]
+    fn the_next_best_backend_takes_over_and_says_at_what_cost() {
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true);
+        let why = why.expect("said");
+        assert_eq!(backend, Backend::Libaio);
+        assert!(why.starts_with("io_uring: ") && why.ends_with("libaio takes its place"), "{why}");
+        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false);
+        assert!(why.expect("said").contains("one request after the other"));
+        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true);
+        let why = why.expect("said");
+        assert_eq!(backend, Backend::Sync);
+        assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
+        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true);
+        assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
+        assert!(!why.expect("said").contains("io_uring"));
+    }
+
+    #[test]
+    fn what_is_allowed_is_used_in_silence() {
+        for wanted in [Backend::IoUring, Backend::Libaio] {
+            assert_eq!(fallback(wanted, allowed, allowed, true), (wanted, None));
+        }
+        for wanted in [Backend::Sync, Backend::Null] {
+            assert_eq!(fallback(wanted, forbidden, forbidden, true), (wanted, None));
+        }
+    }
+}
