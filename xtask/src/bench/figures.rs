@@ -100,6 +100,11 @@ impl Comparison {
         }
     }
 
+    /// Our user time for each request, in ns.
+    pub fn our_user_ns(&self) -> f64 {
+        self.measured.first().map_or(0.0, |ours| median(&all(ours, Measured::user_ns_per_io)))
+    }
+
     /// Claims that our figures do not bear out, in words.
     pub fn missed(&self, claims: &[Claim]) -> Vec<String> {
         let reached = claims.iter().filter_map(|claim| Some((claim, self.reached(claim)?)));
@@ -162,6 +167,7 @@ mod tests {
         assert!(table.contains("**2.00** (1.25 to 4.00)"), "{table}");
         assert!(table.contains("1.5 I/Os per CPU-second: held") && !table.contains("missed"), "{table}");
         assert_eq!(comparison.missed(&held), Vec::<String>::new(), "who did not take part is no miss");
+        assert_eq!(comparison.our_user_ns(), 0.25e9 / 400.0);
         let missed = comparison.missed(&[claim(Contender::Fio, 2.5)]);
         assert_eq!(missed, ["2.00 × fio in I/Os per CPU-second where 2.5 × is claimed"]);
     }

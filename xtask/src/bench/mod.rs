@@ -28,6 +28,8 @@ struct Bench {
     /// The first is ours, to which all others are held.
     contenders: &'static [Contender],
     claims: &'static [Claim],
+    /// The most user time for each request of ours that the project claims, in ns.
+    user_ns: Option<f64>,
 }
 
 /// One worker on one core that it keeps busy: there, IOPS and I/Os per CPU-second say the same, and on a disk that lets it wait only the
@@ -68,6 +70,7 @@ const BENCHES: &[Bench] = &[
             claim(Contender::FioTuned, 1.45),
             claim(Contender::Elbencho, 2.0),
         ],
+        user_ns: Some(60.0),
     },
     Bench {
         name: "zram",
@@ -81,6 +84,7 @@ const BENCHES: &[Bench] = &[
             claim(Contender::FioTuned, 1.1),
             claim(Contender::Elbencho, 1.2),
         ],
+        user_ns: None,
     },
     Bench {
         name: "tmpfs",
@@ -89,6 +93,7 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: ALL,
         claims: &[claim(Contender::BareRing, OF_BARE)],
+        user_ns: None,
     },
     Bench {
         name: "disk",
@@ -97,6 +102,7 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: ALL,
         claims: &[claim(Contender::BareRing, OF_BARE)],
+        user_ns: None,
     },
     Bench {
         name: "noop",
@@ -105,6 +111,7 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: &[Contender::PlimsollNull, Contender::BareNop, Contender::FioNull],
         claims: &[],
+        user_ns: None,
     },
     Bench {
         name: "sequential",
@@ -113,6 +120,7 @@ const BENCHES: &[Bench] = &[
         load: LARGE,
         contenders: &[Contender::Plimsoll, Contender::Fio],
         claims: &[claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: 1.0 }],
+        user_ns: None,
     },
 ];
 
@@ -163,9 +171,17 @@ fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Boo
     let comparison = compare(bench, &target, options, programs)?;
     let table = comparison.table(bench.claims);
     print!("{table}");
+    book.missed.extend(too_dear(bench, &comparison));
     book.missed.extend(comparison.missed(bench.claims).into_iter().map(|what| format!("{}: {what}", bench.name)));
     book.report.push_str(&format!("\n### {}: {}\n\n{table}", bench.name, bench.title));
     Ok(())
+}
+
+/// Our own cost in user space, where the project bounds it.
+fn too_dear(bench: &Bench, comparison: &Comparison) -> Option<String> {
+    let cost_ns = comparison.our_user_ns();
+    let bound_ns = bench.user_ns.filter(|bound_ns| cost_ns > *bound_ns)?;
+    Some(format!("{}: {cost_ns:.0} user ns per I/O where at most {bound_ns} are claimed", bench.name))
 }
 
 /// All contenders that are here take turns, round after round.
