@@ -199,7 +199,7 @@ fn two_runs_on_one_target_do_not_meet() {
 }
 
 #[test]
-fn without_io_uring_the_sync_backend_takes_over_and_says_so() {
+fn without_io_uring_another_backend_takes_over_and_says_so() {
     if !has("io_uring forbidden by the kernel", &["setpriv", "loop"]) {
         return;
     }

@@ -8,13 +8,16 @@ use crate::recorder::Interval;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::Phase;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 /// How long a worker sleeps at most before it looks whether its stage was stopped.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 /// Timers and wake-ups of a good machine are late by less than this.
 const AWAKE_NS: u64 = 60_000;
+
+/// Pages that a worker has beside the one it writes: it makes itself another in mid-load only when the collector is this many intervals late.
+pub(crate) const SPARE_PAGES: usize = 2;
 
 /// What a worker tells the collector.
 pub(crate) enum FromWorker {
@@ -59,7 +62,7 @@ impl Timetable {
 /// A worker's line to the collector: full intervals go out, emptied ones come back.
 pub(crate) struct Line {
     pub(crate) worker: u32,
-    pub(crate) out: Sender<FromWorker>,
+    pub(crate) out: SyncSender<FromWorker>,
     pub(crate) back: Receiver<Box<Interval>>,
 }
 

@@ -1,11 +1,11 @@
 //! Runs one stage on one host: starts the workers together, collects, waits for the last.
 
-use crate::backend::{Backend, Null, Ring, Sim, Sync};
+use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
 use crate::control::Control;
-use crate::driver::{FromWorker, Line, Pages, Timetable, WorkerEnd, drive};
+use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::recorder::Interval;
@@ -20,12 +20,16 @@ use model::units::Nanos;
 use model::{Histogram, IntervalSample};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::os::fd::RawFd;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// A worker's own memory is on the heap; its stack holds a few frames.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Messages for which each worker has room on its way to the collector. The room is there before the load begins, because a queue that grows
+/// allocates on the workers' threads; a worker that finds it full waits, but then the collector is dozens of intervals late.
+const ROOM: usize = 64;
 
 /// How a stage ended on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +77,7 @@ pub fn run_stage(
     };
     let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new() };
     thread::scope(|scope| -> Result<(), EngineError> {
-        let (out, inbox) = mpsc::channel();
+        let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
         let back = match start_workers(scope, &shared, stage, &out).and_then(|back| {
             wait_until_ready(&inbox, back.len())?;
             Ok(back)
@@ -104,11 +108,15 @@ fn start_workers<'scope, 'env>(
     scope: &'scope thread::Scope<'scope, 'env>,
     shared: &'scope Shared<'env>,
     stage: &'scope HostStage,
-    out: &Sender<FromWorker>,
-) -> Result<Vec<Sender<Box<Interval>>>, EngineError> {
+    out: &SyncSender<FromWorker>,
+) -> Result<Vec<SyncSender<Box<Interval>>>, EngineError> {
     let mut back = Vec::new();
     for (number, worker) in stage.workers.iter().enumerate() {
-        let (returned, spare) = mpsc::channel();
+        let (returned, spare) = mpsc::sync_channel(SPARE_PAGES + 1);
+        for _ in 0..SPARE_PAGES {
+            // It has room for them, and the worker's end is still here.
+            let _ = returned.try_send(page(shared, worker));
+        }
         back.push(returned);
         let line = Line { worker: number as u32, out: out.clone(), back: spare };
         thread::Builder::new()
@@ -145,7 +153,7 @@ fn begin(shared: &Shared<'_>, stop: Stop, interval: Nanos) -> Timetable {
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    back: &[Sender<Box<Interval>>],
+    back: &[SyncSender<Box<Interval>>],
     outcome: &mut StageOutcome,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<(), EngineError> {
@@ -155,8 +163,8 @@ fn collect(
             FromWorker::Left { worker, mut interval, now_in } => {
                 collector.take(worker, &interval, now_in, sink);
                 interval.clear();
-                // A worker that has ended takes nothing back.
-                let _ = back[worker as usize].send(interval);
+                // A worker that has ended takes nothing back, and one that made itself more pages has enough.
+                let _ = back[worker as usize].try_send(interval);
             }
             FromWorker::Ready | FromWorker::Done(WorkerEnd::Complete) => {}
             FromWorker::Done(WorkerEnd::AmountFailed) => outcome.failed = true,
@@ -164,6 +172,12 @@ fn collect(
         }
     }
     result
+}
+
+/// An empty page for what `worker` does.
+fn page(shared: &Shared<'_>, worker: &Worker) -> Box<Interval> {
+    let work = &shared.works[worker.work as usize];
+    Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw))
 }
 
 /// A worker's thread: set up, meet the others, run, report.
@@ -181,6 +195,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
             run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
         (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(work, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -191,11 +206,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
 
 fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
     let work = &shared.works[worker.work as usize];
-    let depth = work.depth as usize;
-    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
-    let is_mix = work.writes() && work.reads();
-    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
-    let buffers = Buffers::new(count, work.largest_block().0 as usize, worker.seed);
+    let (buffers, write_base) = buffers(work, worker);
     let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     if let Ok(mut degraded) = shared.degraded.lock() {
@@ -206,6 +217,22 @@ fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Rin
         }
     }
     Ok(ring)
+}
+
+fn aio(work: &Work, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
+    let (buffers, write_base) = buffers(work, worker);
+    Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
+        EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
+    })
+}
+
+/// A buffer for every slot, and where those of writes begin.
+fn buffers(work: &Work, worker: &Worker) -> (Buffers, usize) {
+    let depth = work.depth as usize;
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    let is_mix = work.writes() && work.reads();
+    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    (Buffers::new(count, work.largest_block().0 as usize, worker.seed), write_base)
 }
 
 fn run_on<B: Backend>(
@@ -221,7 +248,7 @@ fn run_on<B: Backend>(
         Err(error) => return WorkerEnd::Broken(error),
     };
     let mut state = WorkerState::new(work, worker, depth);
-    let first = Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw));
+    let first = page(shared, worker);
     // The stage outlives its workers, so somebody listens.
     let _ = line.out.send(FromWorker::Ready);
     let Some(timetable) = shared.gate.wait() else { return WorkerEnd::Complete };

@@ -84,7 +84,7 @@ fn check_sums(samples: &[IntervalSample]) {
 
 #[test]
 fn every_backend_keeps_its_books_to_the_bit() {
-    for backend in [Backend::IoUring, Backend::Sync, Backend::Null] {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null] {
         let (_base, root) = scratch();
         let depth = if backend == Backend::Sync { 1 } else { 8 };
         let plan = plan(&root, backend, true, vec![prepare(), timed(70, 3, depth, 130)]);
@@ -152,12 +152,16 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
 
 #[test]
 fn a_target_that_fails_is_data_and_ends_a_preparation() {
+    [Backend::IoUring, Backend::Libaio, Backend::Sync].into_iter().for_each(fails_and_ends);
+}
+
+fn fails_and_ends(backend: Backend) {
     let (_base, root) = scratch();
-    let stages = vec![prepare(), timed(0, 2, 4, 60)];
-    let ours = open(plan(&root, Backend::IoUring, false, stages.clone())).expect("opens");
+    let stages = vec![prepare(), timed(0, 2, if backend == Backend::Sync { 1 } else { 4 }, 60)];
+    let ours = open(plan(&root, backend, false, stages.clone())).expect("opens");
     drop(ours);
     // The same file, opened for reading only: every write fails with EBADF.
-    let mut read_only = plan(&root, Backend::IoUring, false, stages);
+    let mut read_only = plan(&root, backend, false, stages);
     read_only.targets[0].kind = PlannedTarget::ReadOnly;
     let targets = open(read_only).expect("opens");
     let (outcome, samples) = run(&targets, 0);

@@ -84,6 +84,9 @@ fn fill(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(for_sqlite(path), flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    // Nothing waits for the disk until the file is whole; the change to WAL then makes all of it durable at once. SQLite has to do so itself:
+    // were the file opened a second time for it, closing that would take SQLite's locks away.
+    connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
     let transaction = connection.transaction()?;
@@ -107,9 +110,9 @@ fn fill(
         }
     }
     transaction.commit()?;
-    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // A commit reaches the operating system, which outlives us; a power cut may take the last seconds.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
     Ok(connection)

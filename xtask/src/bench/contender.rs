@@ -2,35 +2,99 @@
 //! children, as the shell's `time` counts it.
 
 use super::target::Target;
-use crate::shell::Outcome;
+use crate::shell::{self, Outcome};
 use serde_json::Value;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A program that can load the target.
-#[derive(Clone, Copy)]
+/// A program that can load the target, in one of its ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
-    /// Ours, recording every latency, as always.
+    /// Ours with io_uring, recording every latency, as always.
     Plimsoll,
+    /// Ours with `pread`, one request at a time.
+    PlimsollSync,
+    /// The barest ring loop: no clock, no statistics.
+    BareRing,
+    /// The barest loop of `pread`.
+    BarePread,
+    /// The barest ring loop over the kernel's request that does nothing.
+    BareNop,
+    /// Ours with its null backend: no system call at all.
+    PlimsollNull,
     /// fio with io_uring, at its defaults (which record every latency, too).
     Fio,
+    /// fio with io_uring, fixed buffers, registered files and batches of 32.
+    FioTuned,
+    /// fio with libaio in batches of 32.
+    FioLibaio,
+    /// fio with `pread`.
+    FioPsync,
+    /// fio with its null engine: no system call for a request.
+    FioNull,
+    /// The bare loop in fio's source, batches of 32, registered files and buffers.
+    TIoUring,
+    /// elbencho with libaio.
+    Elbencho,
+}
+
+/// What everybody is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Random reads, or sequential ones.
+    pub random: bool,
+    /// The size of each request, in KiB.
+    pub block_kib: u32,
+    /// Requests outstanding, where a way has more than one.
+    pub depth: u32,
+    /// How long, in seconds.
+    pub seconds: u32,
+}
+
+/// Our own programs.
+pub struct Programs {
+    /// The optimised `plimsoll`.
+    pub plimsoll: PathBuf,
+    /// The optimised example `bare-ring` of the engine.
+    pub bare: PathBuf,
+}
+
+impl Programs {
+    /// Builds them.
+    ///
+    /// # Errors
+    /// They do not compile.
+    pub fn build() -> Outcome<Programs> {
+        let plimsoll = shell::build_plimsoll()?;
+        let words = ["build", "--release", "--locked", "--package", "plimsoll-engine", "--example", "bare-ring"];
+        shell::show(shell::cargo().args(words))?;
+        Ok(Programs { plimsoll, bare: shell::target_dir()?.join("release/examples/bare-ring") })
+    }
 }
 
 /// What one run came to.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Requests that completed.
-    pub ios: u64,
+    pub ios: f64,
     /// Requests per second.
     pub iops: f64,
-    /// CPU time of the whole process, in seconds.
-    pub cpu_s: f64,
+    /// User time of the whole process, in seconds.
+    pub user_s: f64,
+    /// System time of the whole process, in seconds.
+    pub system_s: f64,
 }
 
 impl Measured {
     /// Requests for each second of CPU time.
     pub fn ios_per_cpu_s(&self) -> f64 {
-        if self.cpu_s > 0.0 { self.ios as f64 / self.cpu_s } else { 0.0 }
+        let cpu_s = self.user_s + self.system_s;
+        if cpu_s > 0.0 { self.ios / cpu_s } else { 0.0 }
+    }
+
+    /// User time for each request, in ns.
+    pub fn user_ns_per_io(&self) -> f64 {
+        if self.ios > 0.0 { self.user_s * 1e9 / self.ios } else { 0.0 }
     }
 }
 
@@ -39,37 +103,109 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Plimsoll => "plimsoll",
+            Contender::PlimsollSync => "plimsoll, sync",
+            Contender::PlimsollNull => "plimsoll, null",
+            Contender::BareRing => "bare ring loop",
+            Contender::BarePread => "bare pread loop",
+            Contender::BareNop => "bare ring loop, no-op",
             Contender::Fio => "fio",
+            Contender::FioTuned => "fio, tuned",
+            Contender::FioLibaio => "fio, libaio",
+            Contender::FioPsync => "fio, psync",
+            Contender::FioNull => "fio, null",
+            Contender::TIoUring => "t/io_uring",
+            Contender::Elbencho => "elbencho",
         }
     }
 
-    /// One run of so many seconds on one processor.
+    /// The program that has to be on the PATH; `None` for our own.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull => None,
+            Contender::BareRing | Contender::BarePread | Contender::BareNop => None,
+            Contender::Fio | Contender::FioTuned | Contender::FioLibaio | Contender::FioPsync | Contender::FioNull => {
+                Some("fio")
+            }
+            Contender::TIoUring => Some("io_uring"),
+            Contender::Elbencho => Some("elbencho"),
+        }
+    }
+
+    /// One run on one processor.
     ///
     /// # Errors
     /// It is not installed, fails, or writes something unexpected.
-    pub fn run(self, target: &Target, seconds: u32, cpu: u32, binary: &Path) -> Outcome<Measured> {
-        let words = match self {
-            Contender::Plimsoll => ours(target, seconds, binary),
-            Contender::Fio => fio(target, seconds),
-        };
-        let (out, cpu_s) = timed(&words, cpu)?;
-        let json = json(&out).ok_or_else(|| format!("{} wrote no JSON: {out}", self.name()))?;
-        let (ios, iops) = match self {
-            Contender::Plimsoll => (&json["results"][0]["ios"], &json["results"][0]["iops"]),
-            Contender::Fio => (&json["jobs"][0]["read"]["total_ios"], &json["jobs"][0]["read"]["iops"]),
-        };
-        match (ios.as_u64(), iops.as_f64()) {
-            (Some(ios), Some(iops)) => Ok(Measured { ios, iops, cpu_s }),
-            _ => Err(format!("{} says nothing of its I/Os: {out}", self.name())),
+    pub fn run(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
+        let (out, user_s, system_s) = timed(&self.words(target, load, programs), cpu)?;
+        let (ios, iops) = self
+            .read(&out, f64::from(load.seconds))
+            .ok_or_else(|| format!("{} says nothing of its I/Os: {out}", self.name()))?;
+        Ok(Measured { ios, iops, user_s, system_s })
+    }
+
+    /// Its command line.
+    fn words(self, target: &Target, load: Load, programs: &Programs) -> Vec<String> {
+        let bare = |way: &str| bare(target, load, programs, way);
+        match self {
+            Contender::Plimsoll => ours(target, load, programs, "io_uring"),
+            Contender::PlimsollSync => ours(target, Load { depth: 1, ..load }, programs, "sync"),
+            Contender::PlimsollNull => ours(target, load, programs, "null"),
+            Contender::BareRing if target.refuses_nowait => bare("--async"),
+            Contender::BareRing => bare("--ring"),
+            Contender::BarePread => bare("--pread"),
+            Contender::BareNop => bare("--nop"),
+            Contender::Fio => fio(target, load, "io_uring", ""),
+            Contender::FioTuned => fio(target, load, "io_uring", &format!("--fixedbufs --registerfiles {BATCH}")),
+            Contender::FioLibaio => fio(target, load, "libaio", BATCH),
+            Contender::FioPsync => fio(target, Load { depth: 1, ..load }, "psync", ""),
+            Contender::FioNull => fio(target, load, "null", ""),
+            Contender::TIoUring => t_io_uring(target, load),
+            Contender::Elbencho => elbencho(target, load),
+        }
+    }
+
+    /// Requests, and requests per second, from what it wrote.
+    fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
+        match self {
+            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull => {
+                let result = &json(out)?["results"][0];
+                Some((result["ios"].as_f64()?, result["iops"].as_f64()?))
+            }
+            Contender::BareRing | Contender::BarePread | Contender::BareNop => {
+                let result = json(out)?;
+                let ios = result["ios"].as_f64()?;
+                Some((ios, ios / result["seconds"].as_f64()?))
+            }
+            Contender::TIoUring => {
+                let iops = t_io_uring_iops(out)?;
+                Some((iops * seconds, iops))
+            }
+            Contender::Elbencho => {
+                let iops = elbencho_iops(out)?;
+                Some((iops * seconds, iops))
+            }
+            _ => {
+                let read = &json(out)?["jobs"][0]["read"];
+                Some((read["total_ios"].as_f64()?, read["iops"].as_f64()?))
+            }
         }
     }
 }
 
-fn ours(target: &Target, seconds: u32, binary: &Path) -> Vec<String> {
-    let mut words = vec![binary.display().to_string()];
-    let line = "run --rw randread --bs 4k --iodepth 32 --numjobs 1 --json --quiet --existing";
-    words.extend(line.split(' ').map(str::to_owned));
-    words.extend(["--size".to_owned(), target.bytes.to_string(), "--runtime".to_owned(), seconds.to_string()]);
+/// Batches as large as the depth; fio takes all that is there.
+const BATCH: &str = "--iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
+
+fn split(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<String> {
+    let mut words = vec![programs.plimsoll.display().to_string()];
+    let pattern = if load.random { "randread" } else { "read" };
+    words.extend(split(&format!(
+        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} --runtime {} --set backend={backend}",
+        load.block_kib, load.depth, target.bytes, load.seconds
+    )));
     words.extend(["--target".to_owned(), target.path.display().to_string()]);
     words.extend(["--out".to_owned(), target.scratch.join("run.plimsoll").display().to_string()]);
     if !target.direct {
@@ -78,13 +214,27 @@ fn ours(target: &Target, seconds: u32, binary: &Path) -> Vec<String> {
     words
 }
 
-fn fio(target: &Target, seconds: u32) -> Vec<String> {
-    let line = "fio --name=bench --ioengine=io_uring --rw=randread --bs=4k --iodepth=32 --numjobs=1 --time_based --readonly --output-format=json";
-    let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    words.push(format!("--size={}", target.bytes));
-    words.push(format!("--runtime={seconds}"));
+fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<String> {
+    let mut words = vec![programs.bare.display().to_string(), target.path.display().to_string()];
+    words.extend(split(&format!("--bytes {} --seconds {} {way}", target.bytes, load.seconds)));
+    if target.direct {
+        words.push("--direct".to_owned());
+    }
+    words
+}
+
+fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
+    let pattern = if load.random { "randread" } else { "read" };
+    let mut words = split(&format!(
+        "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} --numjobs=1 --time_based --readonly \
+         --output-format=json --size={} --runtime={} --direct={} {more}",
+        load.block_kib,
+        load.depth,
+        target.bytes,
+        load.seconds,
+        u8::from(target.direct)
+    ));
     words.push(format!("--filename={}", target.path.display()));
-    words.push(format!("--direct={}", u8::from(target.direct)));
     if !target.direct {
         // At its default, fio throws a small file out of the cache each time it begins again from the front.
         words.push("--invalidate=0".to_owned());
@@ -92,8 +242,47 @@ fn fio(target: &Target, seconds: u32) -> Vec<String> {
     words
 }
 
-/// Runs the words on one processor; returns standard output and CPU seconds.
-fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64)> {
+fn t_io_uring(target: &Target, load: Load) -> Vec<String> {
+    let mut words = split(&format!(
+        "io_uring -d{depth} -s{depth} -c{depth} -b{} -p0 -B1 -F1 -n1 -O{} -r{}",
+        load.block_kib * 1024,
+        u8::from(target.direct),
+        load.seconds,
+        depth = load.depth
+    ));
+    words.push(target.path.display().to_string());
+    words
+}
+
+fn elbencho(target: &Target, load: Load) -> Vec<String> {
+    let order = if load.random { "--rand --randalgo fast" } else { "" };
+    let path = if target.direct { "--direct" } else { "" };
+    let mut words = split(&format!(
+        "elbencho --read {order} {path} --nodiocheck --block {}k --size {} --threads 1 --iodepth {} --timelimit {} --infloop --nolive",
+        load.block_kib, target.bytes, load.depth, load.seconds
+    ));
+    words.push(target.path.display().to_string());
+    words
+}
+
+/// The best second of `Maximum IOPS=1580K`: it writes nothing of the whole.
+fn t_io_uring_iops(out: &str) -> Option<f64> {
+    let text = out.lines().find_map(|line| line.trim().strip_prefix("Maximum IOPS="))?.trim();
+    let (digits, factor) = match text.strip_suffix(['K', 'M']) {
+        Some(digits) => (digits, if text.ends_with('M') { 1e6 } else { 1e3 }),
+        None => (text, 1.0),
+    };
+    Some(digits.parse::<f64>().ok()? * factor)
+}
+
+/// The last column, "last done", of the line of IOPS.
+fn elbencho_iops(out: &str) -> Option<f64> {
+    let line = out.lines().find(|line| line.split_whitespace().any(|word| word == "IOPS"))?;
+    line.split_whitespace().last()?.parse().ok()
+}
+
+/// Runs the words on one processor; returns standard output, user and system seconds.
+fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64, f64)> {
     // A run file of the round before is ours to remove: nothing is ever overwritten.
     for word in words.iter().filter(|word| word.ends_with(".plimsoll")) {
         let _ = std::fs::remove_file(word);
@@ -110,12 +299,42 @@ fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64)> {
     }
     let times = String::from_utf8_lossy(&output.stderr).into_owned();
     let last = times.trim().lines().last().unwrap_or_default();
-    let cpu_s: Option<f64> = last.split_whitespace().map(|word| word.parse::<f64>().ok()).sum();
-    let cpu_s = cpu_s.filter(|time| *time > 0.0).ok_or_else(|| format!("`time` said `{last}`"))?;
-    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), cpu_s))
+    let (user_s, system_s) = both(last).ok_or_else(|| format!("`time` said `{last}`"))?;
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), user_s, system_s))
+}
+
+/// User and system time of `time`'s line.
+fn both(line: &str) -> Option<(f64, f64)> {
+    let (user, system) = line.split_once(' ')?;
+    Some((user.parse().ok()?, system.parse().ok()?))
 }
 
 /// The JSON object in a program's output: fio writes warnings before it.
 fn json(out: &str) -> Option<Value> {
     serde_json::from_str(&out[out.find('{')?..]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_program_is_read_in_its_own_words() {
+        assert_eq!(Contender::BareRing.read("{\"ios\": 300, \"seconds\": 2.0}\n", 9.0), Some((300.0, 150.0)));
+        let fio = "fio: a warning\n{\"jobs\": [{\"read\": {\"total_ios\": 12, \"iops\": 6.0}}]}";
+        assert_eq!(Contender::FioTuned.read(fio, 9.0), Some((12.0, 6.0)));
+        let bare = "IOPS=1200K, BW=4GiB/s\nExiting on timeout\nMaximum IOPS=1580K\n";
+        assert_eq!(Contender::TIoUring.read(bare, 2.0), Some((3_160_000.0, 1_580_000.0)));
+        let elbencho = "READ   Elapsed time     :     3.0s    3.0s\n       IOPS             :   500000   499000\n";
+        assert_eq!(Contender::Elbencho.read(elbencho, 2.0), Some((998_000.0, 499_000.0)));
+        assert_eq!(Contender::Fio.read("nothing at all", 1.0), None);
+    }
+
+    #[test]
+    fn costs_are_quotients_and_nothing_divides_by_zero() {
+        let measured = Measured { ios: 1e6, iops: 5e5, user_s: 0.5, system_s: 1.5 };
+        assert_eq!((measured.ios_per_cpu_s(), measured.user_ns_per_io()), (5e5, 500.0));
+        let nothing = Measured { ios: 0.0, user_s: 0.0, system_s: 0.0, ..measured };
+        assert_eq!((nothing.ios_per_cpu_s(), nothing.user_ns_per_io()), (0.0, 0.0));
+    }
 }

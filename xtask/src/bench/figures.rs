@@ -1,28 +1,72 @@
 //! Medians, spreads and ratios.
 
-use super::contender::Measured;
+use super::contender::{Contender, Measured};
+
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Requests for each second of CPU time.
+    PerCpuSecond,
+    /// Requests per second.
+    Iops,
+}
+
+impl Figure {
+    fn of(self, result: &Measured) -> f64 {
+        match self {
+            Figure::PerCpuSecond => result.ios_per_cpu_s(),
+            Figure::Iops => result.iops,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Figure::PerCpuSecond => "I/Os per CPU-second",
+            Figure::Iops => "IOPS",
+        }
+    }
+}
+
+/// The least ratio of our figure to a contender's that the project claims.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Against whom.
+    pub of: Contender,
+    /// In what.
+    pub figure: Figure,
+    /// Ours ÷ theirs.
+    pub least: f64,
+}
 
 /// What all contenders did, round by round; the first is ours.
 pub struct Comparison {
-    /// Their names.
-    pub names: Vec<String>,
+    /// Who took part.
+    pub contenders: Vec<Contender>,
     /// For each of them, one result a round.
     pub measured: Vec<Vec<Measured>>,
 }
 
 impl Comparison {
     /// A table in Markdown, which reads well in a terminal too.
-    pub fn table(&self) -> String {
+    pub fn table(&self, claims: &[Claim]) -> String {
         let mut text = String::from(
-            "| contender | IOPS | I/Os per CPU-second | ours ÷ its, I/Os per CPU-second | ours ÷ its, IOPS |\n|---|---|---|---|---|\n",
+            "| contender | IOPS | I/Os per CPU-second | user ns per I/O | ours ÷ its, I/Os per CPU-second | ours ÷ its, IOPS | claimed |\n|---|---|---|---|---|---|---|\n",
         );
-        for (name, results) in self.names.iter().zip(&self.measured) {
+        for (contender, results) in self.contenders.iter().zip(&self.measured) {
+            let claimed: Vec<String> = claims
+                .iter()
+                .filter(|claim| claim.of == *contender)
+                .map(|claim| format!("{} {}: {}", claim.least, claim.figure.words(), self.verdict(claim)))
+                .collect();
             text.push_str(&format!(
-                "| {name} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {:.0} | {} | {} | {} |\n",
+                contender.name(),
                 spread(&all(results, |result| result.iops), thousands),
                 spread(&all(results, Measured::ios_per_cpu_s), thousands),
+                median(&all(results, Measured::user_ns_per_io)),
                 self.ratio(results, Measured::ios_per_cpu_s),
                 self.ratio(results, |result| result.iops),
+                claimed.join("; "),
             ));
         }
         text
@@ -40,15 +84,36 @@ impl Comparison {
         format!("**{middle:.2}** ({low:.2} to {high:.2})")
     }
 
-    /// Contenders over whom our lead is smaller than `claim`.
-    pub fn missed(&self, claim: f64) -> Vec<String> {
-        let Some((ours, others)) = self.measured.split_first() else { return Vec::new() };
-        let our = median(&all(ours, Measured::ios_per_cpu_s));
-        let ratios = others.iter().map(|results| our / median(&all(results, Measured::ios_per_cpu_s)));
-        let named = self.names.iter().skip(1).zip(ratios);
-        named
-            .filter(|(_, ratio)| *ratio < claim)
-            .map(|(name, ratio)| format!("{ratio:.2} × {name} where {claim} × is claimed"))
+    /// Our median ÷ that of the claim's contender; `None` when it did not take part.
+    fn reached(&self, claim: &Claim) -> Option<f64> {
+        let index = self.contenders.iter().position(|contender| *contender == claim.of)?;
+        let ours = median(&all(self.measured.first()?, |result| claim.figure.of(result)));
+        let theirs = median(&all(self.measured.get(index)?, |result| claim.figure.of(result)));
+        (theirs > 0.0).then(|| ours / theirs)
+    }
+
+    fn verdict(&self, claim: &Claim) -> &'static str {
+        match self.reached(claim) {
+            Some(ratio) if ratio >= claim.least => "held",
+            Some(_) => "missed",
+            None => "not measured",
+        }
+    }
+
+    /// Our user time for each request, in ns.
+    pub fn our_user_ns(&self) -> f64 {
+        self.measured.first().map_or(0.0, |ours| median(&all(ours, Measured::user_ns_per_io)))
+    }
+
+    /// Claims that our figures do not bear out, in words.
+    pub fn missed(&self, claims: &[Claim]) -> Vec<String> {
+        let reached = claims.iter().filter_map(|claim| Some((claim, self.reached(claim)?)));
+        reached
+            .filter(|(claim, ratio)| *ratio < claim.least)
+            .map(|(claim, ratio)| {
+                let (name, figure) = (claim.of.name(), claim.figure.words());
+                format!("{ratio:.2} × {name} in {figure} where {} × is claimed", claim.least)
+            })
             .collect()
     }
 }
@@ -86,18 +151,25 @@ fn thousands(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn measured(ios: [u64; 3]) -> Vec<Measured> {
-        ios.iter().map(|ios| Measured { ios: *ios, iops: *ios as f64, cpu_s: 1.0 }).collect()
+    fn measured(ios: [f64; 3]) -> Vec<Measured> {
+        ios.iter().map(|ios| Measured { ios: *ios, iops: *ios, user_s: 0.25, system_s: 0.75 }).collect()
     }
 
     #[test]
     fn ratios_are_those_of_medians_with_the_spread_of_rounds() {
-        let names = vec!["plimsoll".to_owned(), "fio".to_owned()];
-        let comparison = Comparison { names, measured: vec![measured([300, 400, 500]), measured([200, 100, 400])] };
-        let table = comparison.table();
+        let comparison = Comparison {
+            contenders: vec![Contender::Plimsoll, Contender::Fio],
+            measured: vec![measured([300.0, 400.0, 500.0]), measured([200.0, 100.0, 400.0])],
+        };
+        let claim = |of, least| Claim { of, figure: Figure::PerCpuSecond, least };
+        let held = [claim(Contender::Fio, 1.5), claim(Contender::Elbencho, 9.0)];
+        let table = comparison.table(&held);
         assert!(table.contains("**2.00** (1.25 to 4.00)"), "{table}");
-        assert_eq!(comparison.missed(1.5), Vec::<String>::new());
-        assert_eq!(comparison.missed(2.5), ["2.00 × fio where 2.5 × is claimed"]);
+        assert!(table.contains("1.5 I/Os per CPU-second: held") && !table.contains("missed"), "{table}");
+        assert_eq!(comparison.missed(&held), Vec::<String>::new(), "who did not take part is no miss");
+        assert_eq!(comparison.our_user_ns(), 0.25e9 / 400.0);
+        let missed = comparison.missed(&[claim(Contender::Fio, 2.5)]);
+        assert_eq!(missed, ["2.00 × fio in I/Os per CPU-second where 2.5 × is claimed"]);
     }
 
     #[test]

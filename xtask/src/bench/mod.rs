@@ -4,13 +4,17 @@
 //! target in the same minutes.
 
 mod contender;
+mod extras;
 mod figures;
+mod options;
+mod page;
 mod target;
 
 use crate::shell::{self, Outcome};
-use contender::{Contender, Measured};
-use figures::Comparison;
-use std::path::PathBuf;
+use contender::{Contender, Load, Measured, Programs};
+use extras::EXTRAS;
+use figures::{Claim, Comparison, Figure};
+use options::Options;
 use target::Target;
 
 /// One comparison: all contenders on one target.
@@ -20,106 +24,176 @@ struct Bench {
     /// What it is about, in words.
     title: &'static str,
     target: fn() -> Outcome<Target>,
+    load: Load,
+    /// The first is ours, to which all others are held.
     contenders: &'static [Contender],
-    /// The least ratio of our I/Os per CPU-second to each other contender's that the project claims.
-    claim: f64,
+    claims: &'static [Claim],
+    /// The most user time for each request of ours that the project claims, in ns.
+    user_ns: Option<f64>,
 }
+
+/// One worker on one core that it keeps busy: there, IOPS and I/Os per CPU-second say the same, and on a disk that lets it wait only the
+/// second tells the programs apart. So that is what claims are about, unless they name the throughput.
+const fn claim(of: Contender, least: f64) -> Claim {
+    Claim { of, figure: Figure::PerCpuSecond, least }
+}
+
+/// The least share of the bare loop's speed that is left when everything is recorded.
+const OF_BARE: f64 = 0.95;
+
+const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, seconds: 1 };
+const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, seconds: 1 };
+
+const ALL: &[Contender] = &[
+    Contender::Plimsoll,
+    Contender::BareRing,
+    Contender::PlimsollSync,
+    Contender::BarePread,
+    Contender::Fio,
+    Contender::FioTuned,
+    Contender::FioLibaio,
+    Contender::FioPsync,
+    Contender::TIoUring,
+    Contender::Elbencho,
+];
 
 const BENCHES: &[Bench] = &[
     Bench {
         name: "cached",
         title: "one worker, 4 KiB random read, depth 32, on a page-cached file of 256 KiB",
         target: Target::cached_file,
-        contenders: &[Contender::Plimsoll, Contender::Fio],
-        claim: 1.5,
+        load: SMALL,
+        contenders: ALL,
+        claims: &[
+            claim(Contender::BareRing, OF_BARE),
+            claim(Contender::Fio, 2.9),
+            claim(Contender::FioTuned, 1.45),
+            claim(Contender::Elbencho, 2.0),
+        ],
+        user_ns: Some(60.0),
     },
     Bench {
         name: "zram",
         title: "one worker, 4 KiB random read, depth 32, direct, on a zram device that was never written",
         target: Target::zram,
+        load: SMALL,
+        contenders: ALL,
+        claims: &[
+            claim(Contender::BareRing, OF_BARE),
+            claim(Contender::Fio, 1.8),
+            claim(Contender::FioTuned, 1.1),
+            claim(Contender::Elbencho, 1.2),
+        ],
+        user_ns: None,
+    },
+    Bench {
+        name: "tmpfs",
+        title: "one worker, 4 KiB random read, depth 32, direct, on a tmpfs file of 64 MiB",
+        target: Target::tmpfs_file,
+        load: SMALL,
+        contenders: ALL,
+        claims: &[claim(Contender::BareRing, OF_BARE)],
+        user_ns: None,
+    },
+    Bench {
+        name: "disk",
+        title: "one worker, 4 KiB random read, depth 32, direct, on a file of 256 MiB under the target directory",
+        target: Target::disk_file,
+        load: SMALL,
+        contenders: ALL,
+        claims: &[claim(Contender::BareRing, OF_BARE)],
+        user_ns: None,
+    },
+    Bench {
+        name: "noop",
+        title: "requests that do nothing: ours and fio's without a system call, beside the bare ring with the kernel's no-op",
+        target: Target::cached_file,
+        load: SMALL,
+        contenders: &[Contender::PlimsollNull, Contender::BareNop, Contender::FioNull],
+        claims: &[],
+        user_ns: None,
+    },
+    Bench {
+        name: "sequential",
+        title: "one worker, 1 MiB sequential read, depth 4, direct, on a file of 256 MiB under the target directory",
+        target: Target::disk_file,
+        load: LARGE,
         contenders: &[Contender::Plimsoll, Contender::Fio],
-        claim: 1.5,
+        claims: &[claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: 1.0 }],
+        user_ns: None,
     },
 ];
 
-/// What the command line says.
-#[derive(Debug, PartialEq)]
-struct Options {
-    rounds: usize,
-    seconds: u32,
-    cpu: u32,
-    only: Option<String>,
-    write: bool,
-}
-
-impl Options {
-    fn parse(arguments: &[String]) -> Outcome<Options> {
-        let mut options = Options { rounds: 7, seconds: 3, cpu: 1, only: None, write: false };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
-            let number = |text: &String| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number"));
-            match word.as_str() {
-                "--rounds" => options.rounds = number(value()?)?.max(1) as usize,
-                "--seconds" => options.seconds = number(value()?)?.max(1),
-                "--cpu" => options.cpu = number(value()?)?,
-                "--only" => options.only = Some(value()?.clone()),
-                "--write" => options.write = true,
-                other => {
-                    return Err(format!(
-                        "`{other}` is no option; there are --rounds, --seconds, --cpu, --only, --write"
-                    ));
-                }
-            }
-        }
-        match &options.only {
-            Some(_) if options.write => Err("--write renews every table of the page; run it without --only".to_owned()),
-            Some(name) if BENCHES.iter().all(|bench| bench.name != name) => {
-                let names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
-                Err(format!("there is no bench `{name}`; there are {}", names.join(", ")))
-            }
-            _ => Ok(options),
-        }
-    }
-}
-
 /// Runs the benches that can run here, prints their tables, and with `--write` keeps them in `docs/benchmarks.md`.
+///
+/// # Errors
+/// A contender that is here fails.
 pub fn run(arguments: &[String]) -> Outcome<()> {
-    let options = Options::parse(arguments)?;
-    let binary = shell::build_plimsoll()?;
-    let mut report = String::new();
-    let mut missed = Vec::new();
-    for bench in BENCHES.iter().filter(|bench| options.only.as_ref().is_none_or(|name| name == bench.name)) {
-        println!("\n== {}: {}", bench.name, bench.title);
-        let target = match (bench.target)() {
-            Ok(target) => target,
-            Err(why) => {
-                println!("SKIPPED: {} because {why}", bench.name);
-                report.push_str(&format!("\n### {}\n\nnot run, because {why}\n", bench.title));
-                continue;
-            }
-        };
-        let comparison = compare(bench, &target, &options, &binary)?;
-        print!("{}", comparison.table());
-        missed.extend(comparison.missed(bench.claim).into_iter().map(|what| format!("{}: {what}", bench.name)));
-        report.push_str(&format!("\n### {}\n\n{}", bench.title, comparison.table()));
+    let names: Vec<&str> =
+        BENCHES.iter().map(|bench| bench.name).chain(EXTRAS.iter().map(|extra| extra.name)).collect();
+    let options = Options::parse(arguments, &names)?;
+    let programs = Programs::build()?;
+    let mut book = Book::default();
+    for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
+        measure(bench, &options, &programs, &mut book)?;
     }
+    measure_extras(&options, &programs, &mut book);
     if options.write {
-        write(&report, &options)?;
+        page::write(&book.report, &options)?;
     }
     // A figure that misses its claim is told; noise on one machine is no reason to fail.
-    missed.iter().for_each(|what| println!("MISSED: {what}"));
+    book.missed.iter().for_each(|what| println!("MISSED: {what}"));
     Ok(())
 }
 
-/// All contenders take turns, round after round.
-fn compare(bench: &Bench, target: &Target, options: &Options, binary: &std::path::Path) -> Outcome<Comparison> {
-    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); bench.contenders.len()];
+/// What has been measured so far.
+#[derive(Default)]
+struct Book {
+    /// Tables for the page.
+    report: String,
+    /// Claims that were not borne out.
+    missed: Vec<String>,
+}
+
+fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    println!("\n== {}: {}", bench.name, bench.title);
+    if shell::which("taskset").is_none() {
+        println!("SKIPPED: {} because taskset is not installed (`cargo xtask test` as root installs it)", bench.name);
+        return Ok(());
+    }
+    let target = match (bench.target)() {
+        Ok(target) => target,
+        Err(why) => {
+            println!("SKIPPED: {} because {why}", bench.name);
+            return Ok(());
+        }
+    };
+    let comparison = compare(bench, &target, options, programs)?;
+    let table = comparison.table(bench.claims);
+    print!("{table}");
+    book.missed.extend(too_dear(bench, &comparison));
+    book.missed.extend(comparison.missed(bench.claims).into_iter().map(|what| format!("{}: {what}", bench.name)));
+    book.report.push_str(&format!("\n### {}: {}\n\n{table}", bench.name, bench.title));
+    Ok(())
+}
+
+/// Our own cost in user space, where the project bounds it.
+fn too_dear(bench: &Bench, comparison: &Comparison) -> Option<String> {
+    let cost_ns = comparison.our_user_ns();
+    let bound_ns = bench.user_ns.filter(|bound_ns| cost_ns > *bound_ns)?;
+    Some(format!("{}: {cost_ns:.0} user ns per I/O where at most {bound_ns} are claimed", bench.name))
+}
+
+/// All contenders that are here take turns, round after round.
+fn compare(bench: &Bench, target: &Target, options: &Options, programs: &Programs) -> Outcome<Comparison> {
+    let contenders: Vec<Contender> = bench.contenders.iter().copied().filter(|contender| is_here(*contender)).collect();
+    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
+    let load = Load { seconds: options.seconds, ..bench.load };
     for round in 0..options.rounds {
-        for (contender, results) in bench.contenders.iter().zip(&mut measured) {
-            let result = contender.run(target, options.seconds, options.cpu, binary)?;
+        for (contender, results) in contenders.iter().zip(&mut measured) {
+            let result = contender.run(target, load, options.cpu, programs)?;
             println!(
-                "round {} {:10} {:>10.0} IOPS {:>10.0} I/Os per CPU-second",
+                "round {} {:22} {:>10.0} IOPS {:>10.0} I/Os per CPU-second",
                 round + 1,
                 contender.name(),
                 result.iops,
@@ -128,67 +202,31 @@ fn compare(bench: &Bench, target: &Target, options: &Options, binary: &std::path
             results.push(result);
         }
     }
-    let names = bench.contenders.iter().map(|contender| contender.name().to_owned()).collect();
-    Ok(Comparison { names, measured })
+    Ok(Comparison { contenders, measured })
 }
 
-const PAGE: &str = "docs/benchmarks.md";
-const BEGIN: &str = "<!-- written by `cargo xtask bench --write`: begin -->";
-const END: &str = "<!-- end -->";
-
-/// Puts the tables between the two marks of the page.
-fn write(tables: &str, options: &Options) -> Outcome<()> {
-    let path: PathBuf = shell::root().join(PAGE);
-    let page = std::fs::read_to_string(&path).map_err(|error| format!("{PAGE} cannot be read: {error}"))?;
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(|| format!("{PAGE} has lost the mark `{BEGIN}`"))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| format!("{PAGE} has lost the mark `{END}`"))?;
-    let head =
-        format!("\n`cargo xtask bench --rounds {} --seconds {}` on {}\n", options.rounds, options.seconds, machine()?);
-    std::fs::write(&path, format!("{before}{BEGIN}\n{head}{tables}\n{END}{after}"))
-        .map_err(|error| format!("{PAGE} cannot be written: {error}"))?;
-    println!("written {PAGE}");
-    Ok(())
-}
-
-/// Processor, kernel, peers and day.
-fn machine() -> Outcome<String> {
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"))
-        .map(|rest| rest.trim_start_matches([' ', '\t', ':']));
-    let count = cpu.lines().filter(|line| line.starts_with("processor")).count();
-    let kernel = shell::capture(std::process::Command::new("uname").arg("-r"))?;
-    let fio = shell::capture(std::process::Command::new("fio").arg("--version")).unwrap_or_default();
-    let day = shell::capture(std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-    // The number before the first dash is the kernel's; what follows names who built it.
-    let kernel = kernel.trim().split('-').next().unwrap_or_default().to_owned();
-    Ok(format!("{count} × {}, Linux {kernel}, {}, {}", model.unwrap_or("unknown CPU"), fio.trim(), day.trim()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Outcome<Options> {
-        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+fn is_here(contender: Contender) -> bool {
+    let missing = contender.program().filter(|program| shell::which(program).is_none());
+    if let Some(program) = missing {
+        println!("SKIPPED: {} because `{program}` is not on the PATH", contender.name());
     }
+    missing.is_none()
+}
 
-    #[test]
-    fn options_are_read_and_mistakes_named() {
-        let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram").expect("good");
-        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: false });
-        assert!(parse("--write").expect("good").write);
-        assert!(parse("--only zram --write").unwrap_err().contains("without --only"));
-        assert!(parse("--rounds").unwrap_err().contains("wants a value"));
-        assert!(parse("--rounds many").unwrap_err().contains("many"));
-        assert!(parse("--only nothing").unwrap_err().contains("cached, zram"));
+fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
+    let mut rows = String::new();
+    for extra in EXTRAS.iter().filter(|extra| options.wants(extra.name)) {
+        println!("\n== {}: {}", extra.name, extra.title);
+        match extra.run(programs, options.rounds, options.seconds) {
+            Ok((row, missed)) => {
+                print!("{row}");
+                rows.push_str(&row);
+                book.missed.extend(missed);
+            }
+            Err(why) => println!("SKIPPED: {} because {why}", extra.name),
+        }
     }
-
-    #[test]
-    fn the_page_has_its_marks() {
-        let page = std::fs::read_to_string(shell::root().join(PAGE)).expect("the page");
-        let (_, rest) = page.split_once(BEGIN).expect("the first mark");
-        assert!(rest.contains(END));
+    if !rows.is_empty() {
+        book.report.push_str(&format!("\n### Of ours alone\n\n| what | measured | claimed |\n|---|---|---|\n{rows}"));
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::shell::{self, Outcome};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A file or device that all contenders load in turn.
 pub struct Target {
@@ -12,38 +13,79 @@ pub struct Target {
     pub bytes: u64,
     /// Whether to go around the page cache.
     pub direct: bool,
+    /// It knows no requests that do not wait, so that the engine hands them to threads of the kernel at once.
+    pub refuses_nowait: bool,
     /// A folder for what contenders write.
     pub scratch: PathBuf,
-    /// A device to remove at the end, by its number.
-    zram: Option<String>,
+    /// What to take away besides the folder.
+    made: Made,
 }
 
-fn scratch() -> Outcome<PathBuf> {
-    if shell::which("fio").is_none() || shell::which("taskset").is_none() {
-        return Err("fio or taskset is not installed (`cargo xtask test` as root installs them)".to_owned());
-    }
+enum Made {
+    Nothing,
+    /// A device, by its number.
+    Zram(String),
+    /// A file system on this folder.
+    Mount(PathBuf),
+}
+
+/// A folder of our own in the target directory.
+///
+/// # Errors
+/// It cannot be made.
+pub fn scratch() -> Outcome<PathBuf> {
     let folder = shell::target_dir()?.join(format!("bench-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
     Ok(folder)
 }
 
+fn fill(path: &Path, bytes: u64) -> Outcome<()> {
+    let content: Vec<u8> = (0..bytes).map(|n| (n % 253) as u8).collect();
+    let written = fs::write(path, content).and_then(|()| fs::File::open(path)?.sync_all());
+    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+fn need_root(what: &str) -> Outcome<()> {
+    if shell::is_root() { Ok(()) } else { Err(format!("only root can make {what}")) }
+}
+
 impl Target {
+    fn file(scratch: PathBuf, folder: &Path, bytes: u64, direct: bool) -> Outcome<Target> {
+        let path = folder.join("target.bin");
+        let target = Target { path, bytes, direct, refuses_nowait: false, scratch, made: Made::Nothing };
+        fill(&target.path, bytes)?;
+        Ok(target)
+    }
+
     /// A file of 256 KiB that stays in the page cache.
     pub fn cached_file() -> Outcome<Target> {
         let scratch = scratch()?;
-        let path = scratch.join("cached.bin");
-        let bytes = 256 << 10;
-        let content: Vec<u8> = (0..bytes).map(|n| (n % 253) as u8).collect();
-        fs::write(&path, content).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
-        Ok(Target { path, bytes: bytes as u64, direct: false, scratch, zram: None })
+        Target::file(scratch.clone(), &scratch, 256 << 10, false)
+    }
+
+    /// A file of 256 MiB on the disk under the target directory, around the page cache.
+    pub fn disk_file() -> Outcome<Target> {
+        let scratch = scratch()?;
+        Target::file(scratch.clone(), &scratch, 256 << 20, true)
+    }
+
+    /// A file of 64 MiB on a tmpfs of its own, with direct I/O, which tmpfs takes since Linux 6.6.
+    pub fn tmpfs_file() -> Outcome<Target> {
+        need_root("a tmpfs")?;
+        let scratch = scratch()?;
+        let folder = scratch.join("tmpfs");
+        fs::create_dir_all(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        shell::capture(Command::new("mount").args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"]).arg(&folder))?;
+        let made = Made::Mount(folder.clone());
+        let path = folder.join("target.bin");
+        let target = Target { path, bytes: 64 << 20, direct: true, refuses_nowait: true, scratch, made };
+        fill(&target.path, target.bytes)?;
+        Ok(target)
     }
 
     /// A zram device of 1 GiB of its own. Pages that were never written read as zeros: next to no device at all.
     pub fn zram() -> Outcome<Target> {
-        if !shell::is_root() {
-            return Err("only root can make a zram device".to_owned());
-        }
-        // First what can fail: from here on, a device exists that only a `Target` removes.
+        need_root("a zram device")?;
         let scratch = scratch()?;
         let number = fs::read_to_string("/sys/class/zram-control/hot_add")
             .map_err(|error| format!("this kernel gives no zram device: {error}"))?;
@@ -52,31 +94,51 @@ impl Target {
             path: PathBuf::from(format!("/dev/zram{number}")),
             bytes: 1 << 30,
             direct: true,
+            refuses_nowait: true,
             scratch,
-            zram: Some(number.clone()),
+            made: Made::Zram(number.clone()),
         };
         fs::write(format!("/sys/block/zram{number}/disksize"), "1G")
             .map_err(|error| format!("the zram device takes no size: {error}"))?;
         Ok(target)
     }
+
+    /// How many reads the device has seen, by the kernel's count; `None` where the target is a file.
+    pub fn reads_seen(&self) -> Option<u64> {
+        let Made::Zram(number) = &self.made else { return None };
+        let stat = fs::read_to_string(format!("/sys/block/zram{number}/stat")).ok()?;
+        stat.split_whitespace().next()?.parse().ok()
+    }
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        // What cannot be removed is a file in the target directory, or a device without pages.
-        let _ = fs::remove_dir_all(&self.scratch);
-        if let Some(number) = &self.zram {
-            // Somebody (a udev rule, a late close) may still look at it for a moment.
-            let gone = (0..20).any(|_| {
-                let removed = fs::write("/sys/class/zram-control/hot_remove", number).is_ok();
-                if !removed {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
+        // What cannot be taken away is a file in the target directory, or a device or a tmpfs without pages.
+        match &self.made {
+            Made::Nothing => {}
+            Made::Zram(number) => remove_zram(number),
+            Made::Mount(folder) => {
+                let _ = fs::remove_file(&self.path);
+                if let Err(why) = shell::capture(Command::new("umount").arg(folder)) {
+                    println!("{} stays mounted: {why}", folder.display());
+                    return;
                 }
-                removed
-            });
-            if !gone {
-                println!("/dev/zram{number} is still in use and stays; `zramctl --reset` removes it later");
             }
         }
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+fn remove_zram(number: &str) {
+    // Somebody (a udev rule, a late close) may still look at it for a moment.
+    let gone = (0..20).any(|_| {
+        let removed = fs::write("/sys/class/zram-control/hot_remove", number).is_ok();
+        if !removed {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        removed
+    });
+    if !gone {
+        println!("/dev/zram{number} is still in use and stays; `zramctl --reset` removes it later");
     }
 }

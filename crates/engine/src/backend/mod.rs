@@ -1,14 +1,16 @@
 //! How requests reach the kernel: a small contract, one file for each way.
 
+mod aio;
 mod null;
 mod sim;
 mod sync;
 mod uring;
 
+pub(crate) use aio::{Aio, is_allowed as aio_is_allowed};
 pub(crate) use null::Null;
 pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
-pub(crate) use uring::{Ring, is_allowed};
+pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
 use model::Op;
 use std::io;

@@ -9,6 +9,7 @@ use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Mutex;
 
@@ -103,6 +104,36 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
+/// The backend that takes the place of `wanted` where the kernel forbids it: io_uring, then libaio, then sync; and why, in words.
+fn fallback(
+    wanted: Backend,
+    ring: impl FnOnce() -> io::Result<()>,
+    aio: impl FnOnce() -> io::Result<()>,
+    direct: bool,
+) -> (Backend, Option<String>) {
+    let mut why = String::new();
+    if wanted == Backend::IoUring {
+        match ring() {
+            Ok(()) => return (wanted, None),
+            Err(error) => why = format!("io_uring: {error}; "),
+        }
+    } else if wanted != Backend::Libaio {
+        return (wanted, None);
+    }
+    match aio() {
+        Ok(()) if wanted == Backend::Libaio => (wanted, None),
+        Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
+        Ok(()) => {
+            let cost = "which does one request after the other through the page cache";
+            (Backend::Libaio, Some(format!("{why}libaio takes its place, {cost}")))
+        }
+        Err(error) => {
+            let cost = "with one request outstanding per worker";
+            (Backend::Sync, Some(format!("{why}libaio: {error}; sync takes its place, {cost}")))
+        }
+    }
+}
+
 struct Opener<'a> {
     plan: &'a HostPlan,
     files: Vec<OwnedFd>,
@@ -119,18 +150,12 @@ impl Opener<'_> {
     }
 
     fn choose_backend(&mut self) -> Backend {
-        if self.plan.backend != Backend::IoUring {
-            return self.plan.backend;
+        let (backend, detail) =
+            fallback(self.plan.backend, backend::ring_is_allowed, backend::aio_is_allowed, self.plan.direct);
+        if let Some(detail) = detail {
+            self.note(NoteKind::BackendFallback, detail);
         }
-        match backend::is_allowed() {
-            Ok(()) => Backend::IoUring,
-            Err(error) => {
-                let detail =
-                    format!("io_uring: {error}; sync takes its place, with one request outstanding per worker");
-                self.note(NoteKind::BackendFallback, detail);
-                Backend::Sync
-            }
-        }
+        backend
     }
 
     fn open(&mut self, target: &Target) -> Result<(), EngineError> {
@@ -237,4 +262,44 @@ fn cannot_open(path: &str, error: Errno) -> EngineError {
         _ => "check the path",
     };
     EngineError::target(path, format!("cannot be opened: {error}"), remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed() -> io::Result<()> {
+        Ok(())
+    }
+
+    fn forbidden() -> io::Result<()> {
+        Err(Errno::PERM.into())
+    }
+
+    #[test]
+    fn the_next_best_backend_takes_over_and_says_at_what_cost() {
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true);
+        let why = why.expect("said");
+        assert_eq!(backend, Backend::Libaio);
+        assert!(why.starts_with("io_uring: ") && why.ends_with("libaio takes its place"), "{why}");
+        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false);
+        assert!(why.expect("said").contains("one request after the other"));
+        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true);
+        let why = why.expect("said");
+        assert_eq!(backend, Backend::Sync);
+        assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
+        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true);
+        assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
+        assert!(!why.expect("said").contains("io_uring"));
+    }
+
+    #[test]
+    fn what_is_allowed_is_used_in_silence() {
+        for wanted in [Backend::IoUring, Backend::Libaio] {
+            assert_eq!(fallback(wanted, allowed, allowed, true), (wanted, None));
+        }
+        for wanted in [Backend::Sync, Backend::Null] {
+            assert_eq!(fallback(wanted, forbidden, forbidden, true), (wanted, None));
+        }
+    }
 }

@@ -38,6 +38,8 @@ words! {
     pub enum Backend {
         /// One ring per worker, batched, with registered files and buffers.
         IoUring = "io_uring",
+        /// Linux's older asynchronous I/O; asynchronous with direct I/O only.
+        Libaio = "libaio",
         /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
         Sync = "sync",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
@@ -168,7 +170,7 @@ spec_table! {
 spec_table! {
     /// How requests are made.
     pub struct EngineSpec {
-        /// How requests reach the kernel. Where the kernel forbids io_uring, `sync` takes its place and the report says so.
+        /// How requests reach the kernel. Where the kernel forbids io_uring, `libaio` takes its place, and where it forbids both, `sync`; the report says so. `libaio` is asynchronous with direct I/O only.
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,

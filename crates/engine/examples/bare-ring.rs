@@ -1,0 +1,198 @@
+//! The practical limit of one worker: 4 KiB random reads by the barest loop that keeps 32 requests outstanding.
+//!
+//! No clock in the loop, no statistics, the cheapest generator; registered files and buffers. What a load generator does beyond this is its
+//! own cost, so `cargo xtask bench` holds the engine against it.
+//!
+//! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints `{"ios": …, "seconds": …}`. `--async` hands each
+//! request to a thread of the kernel at once, as the engine does where a file knows no requests that do not wait; `--pread` makes a plain
+//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file.
+
+use io_uring::{IoUring, opcode, squeue, types};
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::ExitCode;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const BLOCK: usize = 4096;
+const DEPTH: usize = 32;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Ring,
+    Pread,
+    Nop,
+}
+
+/// What the command line says.
+struct Options {
+    file: Option<String>,
+    bytes: u64,
+    seconds: u64,
+    direct: bool,
+    through_thread: bool,
+    way: Way,
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options =
+        Options { file: None, bytes: 0, seconds: 3, direct: false, through_thread: false, way: Way::Ring };
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let value = words.next().and_then(|value| value.parse::<u64>().ok());
+            value.filter(|value| *value > 0).ok_or_else(|| format!("{word} wants a number above 0"))
+        };
+        match word.as_str() {
+            "--bytes" => options.bytes = number()?,
+            "--seconds" => options.seconds = number()?,
+            "--direct" => options.direct = true,
+            "--async" => options.through_thread = true,
+            "--ring" => options.way = Way::Ring,
+            "--pread" => options.way = Way::Pread,
+            "--nop" => options.way = Way::Nop,
+            unknown if unknown.starts_with('-') => {
+                return Err(format!(
+                    "`{unknown}` is no option; there are --bytes, --seconds, --direct, --async, --ring, --pread, --nop"
+                ));
+            }
+            _ => options.file = Some(word),
+        }
+    }
+    if options.way != Way::Nop && (options.file.is_none() || options.bytes < BLOCK as u64) {
+        return Err(format!("a file and --bytes of at least {BLOCK} are wanted"));
+    }
+    Ok(options)
+}
+
+/// Offsets of whole blocks, uniformly over a range: one multiplication for the next state, one to scale it.
+struct Offsets {
+    state: u64,
+    blocks: u64,
+}
+
+impl Offsets {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (((self.state >> 32) * self.blocks) >> 32) * BLOCK as u64
+    }
+}
+
+/// Room for every outstanding request, aligned as direct I/O wants it; it lives as long as the process.
+fn buffers() -> NonNull<u8> {
+    let Ok(layout) = Layout::from_size_align(DEPTH * BLOCK, BLOCK) else {
+        unreachable!("a constant size of a power of two");
+    };
+    // SAFETY: the layout is not empty.
+    let memory = unsafe { alloc_zeroed(layout) };
+    NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+/// A request came back with something else than what was asked for: a figure from it would say nothing.
+fn refused(result: i64) -> io::Error {
+    match i32::try_from(-result) {
+        Ok(errno) if errno > 0 => io::Error::from_raw_os_error(errno),
+        _ => io::Error::other(format!("a request moved {result} bytes instead of {BLOCK}")),
+    }
+}
+
+fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::Result<u64> {
+    let mut ring: IoUring = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(DEPTH as u32)?;
+    let memory = buffers();
+    if let Some(file) = file {
+        ring.submitter().register_files(&[file.as_raw_fd()])?;
+        let whole = libc::iovec { iov_base: memory.as_ptr().cast(), iov_len: DEPTH * BLOCK };
+        // SAFETY: the memory is never freed.
+        unsafe { ring.submitter().register_buffers(&[whole])? };
+    }
+    let flags = if options.through_thread { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
+    let expected = if options.way == Way::Nop { 0 } else { BLOCK as i32 };
+    let mut offsets = Offsets { state: 1, blocks: options.bytes / BLOCK as u64 };
+    let mut free: Vec<u64> = (0..DEPTH as u64).collect();
+    let mut ios = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let mut queue = ring.submission();
+        for slot in free.drain(..) {
+            let entry = if options.way == Way::Nop {
+                opcode::Nop::new().build()
+            } else {
+                // SAFETY: a slot is below DEPTH.
+                let buffer = unsafe { memory.as_ptr().add(slot as usize * BLOCK) };
+                opcode::ReadFixed::new(types::Fixed(0), buffer, BLOCK as u32, 0).offset(offsets.next()).build()
+            };
+            // SAFETY: the buffer is never freed, and its slot is free only when no request uses it.
+            let pushed = unsafe { queue.push(&entry.user_data(slot).flags(flags)) };
+            debug_assert!(pushed.is_ok(), "the queue has a place for every slot");
+        }
+        drop(queue);
+        ring.submit_and_wait(1)?;
+        for entry in ring.completion() {
+            if entry.result() != expected {
+                return Err(refused(i64::from(entry.result())));
+            }
+            free.push(entry.user_data());
+            ios += 1;
+        }
+    }
+    // What is outstanding still writes into the buffers, which are never freed, and is not counted.
+    Ok(ios)
+}
+
+fn pread_loop(options: &Options, file: &File, stop: &AtomicBool) -> io::Result<u64> {
+    let memory = buffers();
+    let mut offsets = Offsets { state: 1, blocks: options.bytes / BLOCK as u64 };
+    let mut ios = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let offset = offsets.next() as libc::off_t;
+        // SAFETY: the memory is this large and nobody else uses it.
+        let moved = unsafe { libc::pread(file.as_raw_fd(), memory.as_ptr().cast(), BLOCK, offset) };
+        if moved < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if moved as usize != BLOCK {
+            return Err(refused(moved as i64));
+        }
+        ios += 1;
+    }
+    Ok(ios)
+}
+
+fn run(options: &Options) -> io::Result<(u64, f64)> {
+    let flags = if options.direct { libc::O_DIRECT } else { 0 };
+    let open = |path: &String| OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = options.file.as_ref().map(open).transpose()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let time = Duration::from_secs(options.seconds);
+    let start = Instant::now();
+    let timer = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        timer.store(true, Ordering::Relaxed);
+    });
+    let ios = match (&file, options.way) {
+        (Some(file), Way::Pread) => pread_loop(options, file, &stop)?,
+        _ => ring_loop(options, file.as_ref(), &stop)?,
+    };
+    Ok((ios, start.elapsed().as_secs_f64()))
+}
+
+fn main() -> ExitCode {
+    let result = parse(std::env::args().skip(1))
+        .and_then(|options| run(&options).map_err(|error| format!("{}: {error}", options.file.unwrap_or_default())));
+    // A reader that went away is nobody to tell.
+    match result {
+        Ok((ios, seconds)) => {
+            let _ = writeln!(io::stdout(), "{{\"ios\": {ios}, \"seconds\": {seconds:.6}}}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "bare-ring: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

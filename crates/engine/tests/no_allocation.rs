@@ -1,0 +1,155 @@
+//! While its load is on, a worker allocates nothing: not for a request, and not for the page of an interval.
+
+use engine::{Control, open, run_stage};
+use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::spec::{Access, Backend};
+use model::units::{Bytes, Nanos, Percent};
+use model::{Phase, StageKind};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Counts what threads other than the test's own ask for while it is armed.
+struct Counting;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+static COUNTED: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    // Constant and without a destructor: neither allocates.
+    static IS_TEST: Cell<bool> = const { Cell::new(false) };
+}
+
+fn count() {
+    if ARMED.load(Ordering::SeqCst) && !IS_TEST.get() {
+        COUNTED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as our caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as our caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as our caller promised.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as our caller promised.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const WORKERS: u32 = 3;
+const BLOCK: u64 = 4096;
+const SHARE: u64 = 64 * BLOCK;
+/// Enough turned pages that a queue which allocates every few dozen messages is found out.
+const PAGES: u32 = 20;
+/// Windows that are looked at. Whatever belongs to the loop allocates in each of them; that the collector was kept from its processor for
+/// several intervals, so that a worker had to make itself another page, does not happen in all.
+const WINDOWS: u32 = 4;
+
+fn plan(root: &Path, backend: Backend) -> HostPlan {
+    let root = root.to_str().expect("UTF-8").to_owned();
+    let path = format!("{root}/data-00000.bin");
+    let depth = if backend == Backend::Sync { 1 } else { 8 };
+    let stage = |kind, read, access, stop| HostStage {
+        stage: 0,
+        kind,
+        works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
+        workers: (0..WORKERS)
+            .map(|w| Worker {
+                work: 0,
+                seed: u64::from(w) + 1,
+                turn: (w, WORKERS),
+                extents: vec![Extent { file: 0, offset: u64::from(w) * SHARE, length: SHARE }],
+            })
+            .collect(),
+    };
+    HostPlan {
+        run_id: "test".into(),
+        host: 0,
+        hostname: "h".into(),
+        interval: Nanos::millis(20),
+        backend,
+        direct: false,
+        raw_latencies: false,
+        targets: vec![Target {
+            path: root.clone(),
+            kind: PlannedTarget::Directory { root },
+            files: vec![TargetFile { path, size: Bytes(u64::from(WORKERS) * SHARE) }],
+        }],
+        stages: vec![
+            stage(StageKind::Prepare, 0, Access::Sequential, Stop::Amount),
+            stage(StageKind::Measure, 70, Access::Random, Stop::After(Nanos::seconds(3600))),
+        ],
+    }
+}
+
+/// What workers allocated in each window of a stage.
+fn windows(backend: Backend) -> Vec<u64> {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let targets = open(plan(&base.path().join("target"), backend)).expect("opens");
+    let stages = targets.plan().stages.clone();
+
+    COUNTED.store(0, Ordering::SeqCst);
+    ARMED.store(true, Ordering::SeqCst);
+    run_stage(&targets, &stages[0], &Control::new(), &mut |_| {}).expect("no failure of ours");
+    ARMED.store(false, Ordering::SeqCst);
+    assert!(
+        COUNTED.load(Ordering::SeqCst) > 0,
+        "setting up allocates on the workers' threads, and the count sees them"
+    );
+
+    let control = Control::new();
+    let (mut told, mut ios, mut counts) = (0, 0, Vec::new());
+    run_stage(&targets, &stages[1], &control, &mut |sample| {
+        if sample.phase != Phase::Load {
+            return;
+        }
+        told += 1;
+        ios += sample.ops.iter().map(|op| op.ios).sum::<u64>();
+        // The first intervals are past once they are told, so that every worker is in its loop.
+        if told % PAGES == 0 {
+            if ARMED.swap(false, Ordering::SeqCst) {
+                counts.push(COUNTED.load(Ordering::SeqCst));
+            }
+            if told > WINDOWS * PAGES {
+                control.stop();
+            } else {
+                COUNTED.store(0, Ordering::SeqCst);
+                ARMED.store(true, Ordering::SeqCst);
+            }
+        }
+    })
+    .expect("no failure of ours");
+    ARMED.store(false, Ordering::SeqCst);
+    assert!(ios > u64::from(WINDOWS * PAGES), "{backend}: there was a load: {ios}");
+    counts
+}
+
+#[test]
+fn nothing_is_allocated_while_the_load_is_on() {
+    IS_TEST.set(true);
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null] {
+        let counts = windows(backend);
+        assert_eq!(counts.len(), WINDOWS as usize);
+        assert!(counts.contains(&0), "{backend}: workers allocated in every window: {counts:?}");
+    }
+}

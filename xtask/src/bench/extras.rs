@@ -1,0 +1,206 @@
+//! What a comparison on one processor does not show: how workers add up, how soon the first request goes out, and what workers weigh.
+
+use super::contender::Programs;
+use super::figures::median;
+use super::target::{Target, scratch};
+use crate::shell::{self, Outcome};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// One measurement of this kind.
+pub struct Extra {
+    /// Its name for `--only`.
+    pub name: &'static str,
+    /// What is measured, with its unit.
+    pub title: &'static str,
+    /// One round.
+    measure: fn(&Programs, u32) -> Outcome<f64>,
+    /// The bound that the project claims.
+    bound: Bound,
+}
+
+/// What a figure has to keep to.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    AtLeast(f64),
+    Under(f64),
+}
+
+impl Bound {
+    fn holds(self, figure: f64) -> bool {
+        match self {
+            Bound::AtLeast(least) => figure >= least,
+            Bound::Under(most) => figure < most,
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Bound::AtLeast(least) => format!("at least {least}"),
+            Bound::Under(most) => format!("under {most}"),
+        }
+    }
+}
+
+/// All of them.
+pub const EXTRAS: &[Extra] = &[
+    Extra {
+        name: "scale",
+        title: "IOPS of four workers ÷ IOPS of one, page-cached files of 256 KiB of their own, not pinned",
+        measure: scale,
+        bound: Bound::AtLeast(3.7),
+    },
+    // 3.7 of 4: what workers take from each other, which shows even where other programs take processors from all of them.
+    Extra {
+        name: "scale-cpu",
+        title: "I/Os per CPU-second of four workers ÷ of one, page-cached files of 256 KiB of their own, not pinned",
+        measure: scale_cpu,
+        bound: Bound::AtLeast(0.925),
+    },
+    Extra {
+        name: "startup",
+        title: "from the start of the process to the first read that a zram device sees, ms",
+        measure: startup_ms,
+        bound: Bound::Under(20.0),
+    },
+    Extra {
+        name: "memory",
+        title: "the most memory that a run with 1,024 workers of depth 32 held (VmHWM), MiB",
+        measure: memory_mib,
+        bound: Bound::Under(512.0),
+    },
+];
+
+impl Extra {
+    /// The rounds' median with their spread as a row of a table, and what is missed.
+    ///
+    /// # Errors
+    /// It cannot be measured here.
+    pub fn run(&self, programs: &Programs, rounds: usize, seconds: u32) -> Outcome<(String, Option<String>)> {
+        let figures: Vec<f64> = (0..rounds).map(|_| (self.measure)(programs, seconds)).collect::<Outcome<_>>()?;
+        Ok(self.row(&figures))
+    }
+
+    fn row(&self, figures: &[f64]) -> (String, Option<String>) {
+        let middle = median(figures);
+        let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = figures.iter().copied().fold(0.0, f64::max);
+        let verdict = if self.bound.holds(middle) { "held" } else { "missed" };
+        let bound = self.bound.words();
+        let row = format!("| {} | **{middle:.2}** ({low:.2} to {high:.2}) | {bound}: {verdict} |\n", self.title);
+        let missed =
+            (!self.bound.holds(middle)).then(|| format!("{}: {middle:.2} where {bound} is claimed", self.name));
+        (row, missed)
+    }
+}
+
+/// A run of the quick form in a directory of its own.
+fn quick(programs: &Programs, scratch: &Path, words: &str) -> Command {
+    let mut command = Command::new(&programs.plimsoll);
+    command.args(["run", "--rw", "randread", "--bs", "4k", "--json", "--quiet"]).args(words.split_whitespace());
+    command.arg("--out").arg(scratch.join("run.plimsoll"));
+    command
+}
+
+/// IOPS, and I/Os for each second of the workers' CPU time.
+fn speed(programs: &Programs, workers: u32, seconds: u32) -> Outcome<(f64, f64)> {
+    let folder = Folder(scratch()?);
+    let words = format!("--buffered --iodepth 32 --size 256k --numjobs {workers} --runtime {seconds}");
+    let text = shell::capture(quick(programs, &folder.0, &words).arg("--target").arg(folder.0.join("data")))?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
+    let result = &json["results"][0];
+    let figure = |value: &serde_json::Value| value.as_f64().ok_or_else(|| format!("a figure is missing: {text}"));
+    let cpu_s = figure(&result["cpu"]["user_s"])? + figure(&result["cpu"]["system_s"])?;
+    Ok((figure(&result["iops"])?, figure(&result["ios"])? / cpu_s))
+}
+
+fn scale(programs: &Programs, seconds: u32) -> Outcome<f64> {
+    Ok(speed(programs, 4, seconds)?.0 / speed(programs, 1, seconds)?.0)
+}
+
+fn scale_cpu(programs: &Programs, seconds: u32) -> Outcome<f64> {
+    Ok(speed(programs, 4, seconds)?.1 / speed(programs, 1, seconds)?.1)
+}
+
+fn startup_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
+    let target = Target::zram()?;
+    let before = target.reads_seen().ok_or("the device counts no reads")?;
+    let mut command = quick(programs, &target.scratch, "--existing --iodepth 32 --numjobs 1 --size 1g --runtime 1");
+    command.arg("--target").arg(&target.path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    let mut first = None;
+    while first.is_none() && start.elapsed() < Duration::from_secs(5) {
+        first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
+    }
+    let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
+    match first {
+        Some(time) if status.success() => Ok(time.as_secs_f64() * 1e3),
+        _ => Err(format!("plimsoll ended with {status}, its first read was seen: {}", first.is_some())),
+    }
+}
+
+fn memory_mib(programs: &Programs, seconds: u32) -> Outcome<f64> {
+    let folder = Folder(scratch()?);
+    let words = format!("--buffered --iodepth 32 --size 128k --numjobs 1024 --runtime {seconds}");
+    let mut command = quick(programs, &folder.0, &words);
+    command.arg("--target").arg(folder.0.join("data"));
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    let mut most_kib = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|error| format!("plimsoll is lost: {error}"))? {
+            break status;
+        }
+        let text = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        most_kib = most_kib.max(high_water_kib(&text).unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    if status.success() && most_kib > 0 {
+        Ok(most_kib as f64 / 1024.0)
+    } else {
+        Err(format!("plimsoll with 1,024 workers ended with {status}"))
+    }
+}
+
+/// The peak resident size in `/proc/PID/status`, in KiB.
+fn high_water_kib(status: &str) -> Option<u64> {
+    let rest = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// A folder that goes when it is dropped.
+struct Folder(std::path::PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_read_from_the_status() {
+        assert_eq!(high_water_kib("VmPeak:\t 9 kB\nVmHWM:\t   10240 kB\n"), Some(10240));
+        assert_eq!(high_water_kib("VmPeak:\t 9 kB\n"), None);
+    }
+
+    #[test]
+    fn a_row_says_whether_the_bound_holds() {
+        let named = |name| EXTRAS.iter().find(|extra| extra.name == name).expect("there");
+        let (row, missed) = named("memory").row(&[300.0, 700.0, 400.0]);
+        assert!(row.contains("**400.00** (300.00 to 700.00) | under 512: held"), "{row}");
+        assert_eq!(missed, None);
+        let (row, missed) = named("scale").row(&[3.0]);
+        assert!(row.contains("missed"), "{row}");
+        assert_eq!(missed.as_deref(), Some("scale: 3.00 where at least 3.7 is claimed"));
+    }
+}
