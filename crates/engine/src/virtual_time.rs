@@ -4,7 +4,7 @@
 use crate::backend::Completion;
 use crate::collector::Collector;
 use crate::control::Control;
-use crate::driver::{FromWorker, Line, Pages, Timetable};
+use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::recorder::Interval;
 use crate::stage::StageOutcome;
 use crate::target::{OpenTargets, World};
@@ -14,8 +14,11 @@ use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use twin::Request;
+
+/// Pages for each worker that fit into the channel to the collector.
+const ROOM: usize = 8;
 
 /// Something that happens at an instant of virtual time. Of several at one instant, the one that was planned first comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,10 +65,11 @@ pub(crate) fn run_stage(
 ) -> StageOutcome {
     let plan = targets.plan();
     let timetable = Timetable { start_ns: world.now_ns, interval_ns: plan.interval.0.max(1) };
-    let (out, inbox) = channel();
-    let (lines, back): (Vec<Line>, Vec<Sender<Box<Interval>>>) = (0..stage.workers.len() as u32)
+    // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
+    let (out, inbox) = sync_channel(ROOM * stage.workers.len() + ROOM);
+    let (lines, back): (Vec<Line>, Vec<SyncSender<Box<Interval>>>) = (0..stage.workers.len() as u32)
         .map(|worker| {
-            let (returned, spare) = channel();
+            let (returned, spare) = sync_channel(SPARE_PAGES + 1);
             (Line { worker, out: out.clone(), back: spare }, returned)
         })
         .unzip();
@@ -86,15 +90,15 @@ pub(crate) fn run_stage(
 fn take_all(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    back: &[Sender<Box<Interval>>],
+    back: &[SyncSender<Box<Interval>>],
     sink: &mut dyn FnMut(IntervalSample),
 ) {
     while let Ok(message) = inbox.try_recv() {
         if let FromWorker::Left { worker, mut interval, now_in } = message {
             collector.take(worker, &interval, now_in, sink);
             interval.clear();
-            // A worker that has ended takes nothing back.
-            let _ = back[worker as usize].send(interval);
+            // A worker that has enough of them takes nothing back.
+            let _ = back[worker as usize].try_send(interval);
         }
     }
 }

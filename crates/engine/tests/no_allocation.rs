@@ -90,6 +90,9 @@ fn plan(root: &Path, backend: Backend) -> HostPlan {
         backend,
         direct: false,
         raw_latencies: false,
+        cpus: vec![],
+        own_cpu: false,
+        virtual_time: false,
         targets: vec![Target {
             path: root.clone(),
             kind: PlannedTarget::Directory { root },
