@@ -4,6 +4,7 @@ use crate::backend::{Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
+use crate::contents::Findings;
 use crate::control::Control;
 use crate::driver::{FromWorker, Line, Pages, Timetable, WorkerEnd, drive};
 use crate::error::EngineError;
@@ -17,7 +18,7 @@ use model::plan::{HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec;
 use model::units::Nanos;
-use model::{Histogram, IntervalSample};
+use model::{Histogram, IntervalSample, Note};
 use std::os::fd::RawFd;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -35,6 +36,8 @@ pub struct StageOutcome {
     pub failed: bool,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
+    /// What the checks of reads found: the first damaged places, and how much was not checked.
+    pub findings: Vec<Note>,
 }
 
 /// Everything that the threads of a stage share.
@@ -45,6 +48,7 @@ struct Shared<'a> {
     keep_raw: bool,
     gate: Gate,
     degraded: Mutex<Vec<String>>,
+    findings: Mutex<Findings>,
 }
 
 /// Runs `stage`, telling `sink` each interval as soon as all workers have left it.
@@ -69,8 +73,9 @@ pub fn run_stage(
         keep_raw: plan.raw_latencies,
         gate: Gate::default(),
         degraded: Mutex::new(Vec::new()),
+        findings: Mutex::new(Findings::default()),
     };
-    let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new() };
+    let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new(), findings: Vec::new() };
     thread::scope(|scope| -> Result<(), EngineError> {
         let (out, inbox) = mpsc::channel();
         let back = match start_workers(scope, &shared, stage, &out).and_then(|back| {
@@ -95,6 +100,7 @@ pub fn run_stage(
     })?;
     outcome.interrupted = control.is_stopped();
     outcome.degraded = shared.degraded.into_inner().unwrap_or_default();
+    outcome.findings = shared.findings.into_inner().unwrap_or_default().notes(stage.stage, plan.host);
     Ok(outcome)
 }
 
@@ -175,7 +181,8 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
         }
         (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
         (None, spec::Backend::Sync) => {
-            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed);
+            let contents = shared.targets.contents().worker(work, 1, worker.seed);
+            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);
             run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
         (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
@@ -193,7 +200,8 @@ fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Rin
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
-    let buffers = Buffers::new(count, work.largest_block().0 as usize, worker.seed);
+    let contents = shared.targets.contents().worker(work, depth, worker.seed);
+    let buffers = Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents);
     let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     if let Ok(mut degraded) = shared.degraded.lock() {
@@ -226,7 +234,11 @@ fn run_on<B: Backend>(
     let clock = shared.control.clock();
     wake_on_time();
     let mut pages = Pages::open(timetable, line, first);
-    match drive(&mut state, &mut backend, &clock, shared.control, &mut pages) {
+    let end = drive(&mut state, &mut backend, &clock, shared.control, &mut pages);
+    if let (Some(contents), Ok(mut findings)) = (backend.contents(), shared.findings.lock()) {
+        findings.add(contents.findings(|file| shared.targets.path(file)));
+    }
+    match end {
         Ok(()) if state.failed() => WorkerEnd::AmountFailed,
         Ok(()) => WorkerEnd::Complete,
         Err(error) => {

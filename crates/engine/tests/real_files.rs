@@ -45,6 +45,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         direct,
         raw_latencies: true,
         virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         stages,
     }

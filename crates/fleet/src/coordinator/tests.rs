@@ -15,6 +15,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         direct: true,
         raw_latencies: false,
         virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
         targets: vec![],
         stages: vec![],
     };
