@@ -93,53 +93,6 @@ fn both_shares_hold_at_once() {
     assert!((copies - 30.0).abs() < 1.0 && (saved - 60.0).abs() < 1.0, "{copies:.2} %, {saved:.2} %");
 }
 
-/// Prints what filling and checking cost; `cargo test --release -p plimsoll-engine cost_of_contents -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement, to be read by people"]
-#[allow(clippy::print_stdout, reason = "a measurement has to be read")]
-fn cost_of_contents() {
-    let time = |what: &str, block: usize, mut act: Box<dyn FnMut(u64)>| {
-        let rounds = (1u64 << 31) / block as u64;
-        (0..rounds / 20).for_each(&mut act);
-        let start = std::time::Instant::now();
-        (0..rounds).for_each(&mut act);
-        let seconds = start.elapsed().as_secs_f64();
-        let (ns, gb) = (seconds * 1e9 / rounds as f64, rounds as f64 * block as f64 / seconds / 1e9);
-        println!("{what:32} {block:>8} bytes: {ns:>9.0} ns, {gb:>5.1} GB/s");
-    };
-    let cases = [
-        ("random", Contents::RANDOM),
-        ("compressible 50 %", Contents { compressible: Percent::of(50), ..Contents::RANDOM }),
-        ("duplicate 50 %", Contents { duplicate: Percent::of(50), ..Contents::RANDOM }),
-        ("verify", Contents { verify: true, ..Contents::RANDOM }),
-    ];
-    for (what, contents) in cases {
-        for block in [4096usize, 64 << 10, 1 << 20] {
-            let (mut worker, mut buffer) = (worker(&contents, 1), vec![0; block * 8]);
-            let fill = move |round: u64| {
-                let offset = round * block as u64;
-                let io = Io { slot: 0, op: Op::Write, file: 0, offset, length: block as u32 };
-                let start = (round % 8) as usize * block;
-                worker.write_begins(&io, &mut buffer[start..start + block]);
-                worker.ends(0, block as i32, &[]);
-            };
-            time(&format!("fill, {what}"), block, Box::new(fill));
-        }
-    }
-    for block in [4096usize, 1 << 20] {
-        let (mut worker, mut buffer) = (worker(&cases[3].1, 1), vec![0; block]);
-        let mut io = Io { slot: 0, op: Op::Write, file: 0, offset: 0, length: block as u32 };
-        worker.write_begins(&io, &mut buffer);
-        worker.ends(0, block as i32, &[]);
-        io.op = Op::Read;
-        let check = move |_| {
-            worker.read_begins(&io);
-            assert_eq!(worker.ends(0, block as i32, &buffer), block as i32);
-        };
-        time("check", block, Box::new(check));
-    }
-}
-
 #[test]
 fn no_512_bytes_of_random_contents_come_twice() {
     for block in [512, 1000, 4096, 256 << 10] {
