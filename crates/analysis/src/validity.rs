@@ -5,11 +5,11 @@ use crate::series::series;
 use crate::state::run_state;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
-use model::plan::{PlannedTarget, StageKind};
+use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, Nanos, NoteKind, Op, Record};
+use model::{Bytes, Nanos, NoteKind, Op, Percent, Record};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -88,6 +88,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     }
     found.extend(refusals(record, stage.stage));
     found.extend(cached(record));
+    found.extend(reducible(record));
     if row.cpu.busiest >= BUSY_WORKER && record.plan.backend != Backend::Null {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
@@ -115,6 +116,15 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// What was asked of the contents of blocks, if that makes them fewer for some storage.
+fn reducible(record: &Record) -> Option<Warning> {
+    let contents = record.plan.hosts.first()?.contents;
+    let is_written = !record.plan.existing && record.plan.backend != Backend::Null;
+    let is_less = contents.compressible > Percent::ZERO || contents.duplicate > Percent::ZERO;
+    let Contents { compressible, duplicate, .. } = contents;
+    (is_written && is_less).then_some(Warning::Reducible { compressible, duplicate })
 }
 
 /// The host with the least room beyond its memory, if the page cache was in between.
@@ -218,6 +228,15 @@ mod tests {
         assert_eq!(thin_quantiles(1_000), Some(Warning::ThinTail { quantile: "p99.9", beyond: 1 }));
         assert_eq!(thin_quantiles(10_000), Some(Warning::ThinTail { quantile: "p99.99", beyond: 1 }));
         assert_eq!(thin_quantiles(100_000), None);
+    }
+
+    #[test]
+    fn contents_that_shrink_are_said() {
+        let with =
+            |contents: &str| codes(&good(&READS.replace("[stages]", &format!("[contents]\n{contents}\n[stages]"))));
+        assert_eq!(with("compressible = \"30%\""), ["reducible-contents"]);
+        assert_eq!(with("duplicate = \"30%\""), ["reducible-contents"]);
+        assert_eq!(with("verify = true"), [""; 0]);
     }
 
     #[test]

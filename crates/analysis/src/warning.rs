@@ -2,7 +2,7 @@
 
 use crate::state::RunState;
 use model::load::Rate;
-use model::{Bytes, Nanos, NoteKind, Scale};
+use model::{Bytes, Nanos, NoteKind, Percent, Scale};
 use std::collections::BTreeMap;
 
 /// One of the quantiles that results state.
@@ -92,6 +92,13 @@ pub enum Warning {
         /// How many, by errno; 0 is a transfer that was short.
         by_errno: BTreeMap<i32, u64>,
     },
+    /// Storage that compresses or finds duplicates had less to store than was written.
+    Reducible {
+        /// The share of each 4 KiB that compresses away.
+        compressible: Percent,
+        /// The share of written blocks that are copies of others.
+        duplicate: Percent,
+    },
     /// The stage did not run to its planned end.
     Incomplete {
         /// How the run ended.
@@ -126,6 +133,7 @@ impl Warning {
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",
             Warning::Errors { .. } => "errors",
+            Warning::Reducible { .. } => "reducible-contents",
             Warning::Incomplete { .. } => "incomplete",
             Warning::Scaled { .. } => "scaled",
             Warning::Simulated => "simulated",

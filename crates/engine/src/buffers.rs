@@ -1,6 +1,9 @@
 //! The memory that requests read into and write from.
 
-use model::rng::{Rng, split_mix};
+use crate::backend::Io;
+use crate::contents::WorkerContents;
+use model::Op;
+use model::rng::Rng;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
@@ -9,7 +12,7 @@ const PAGE: usize = 4096;
 /// Pieces of memory this large and aligned can be huge pages: fewer segments for each large request, so that
 /// the kernel need not split it.
 const HUGE_PAGE: usize = 2 << 20;
-/// Deduplicating storage compares blocks of this size or larger.
+/// What every buffer is a multiple of.
 const SECTOR: usize = 512;
 
 /// Equal buffers in one aligned piece of memory.
@@ -20,12 +23,12 @@ pub(crate) struct Buffers {
     memory: NonNull<u8>,
     layout: Layout,
     stride: usize,
-    stamp: u64,
+    contents: WorkerContents,
 }
 
 impl Buffers {
-    /// `count` buffers of `size` bytes, filled with random bytes that no storage can compress.
-    pub(crate) fn new(count: usize, size: usize, seed: u64) -> Buffers {
+    /// `count` buffers of `size` bytes with random bytes, whose writes `contents` fills and whose reads it checks.
+    pub(crate) fn new(count: usize, size: usize, seed: u64, contents: WorkerContents) -> Buffers {
         let stride = size.next_multiple_of(SECTOR);
         let bytes = (stride * count).max(PAGE);
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
@@ -42,7 +45,7 @@ impl Buffers {
         }
         // SAFETY: the memory is ours and this large.
         unsafe { memory.as_ptr().write_bytes(0, bytes) };
-        let mut buffers = Buffers { memory, layout, stride, stamp: seed };
+        let mut buffers = Buffers { memory, layout, stride, contents };
         buffers.fill(seed);
         buffers
     }
@@ -69,18 +72,38 @@ impl Buffers {
         unsafe { self.memory.as_ptr().add(index * self.stride) }
     }
 
-    /// Makes the first `length` bytes of buffer `index` unlike any written before: a fresh number in every 512 bytes.
-    /// Without it, storage that finds duplicates would store a handful of blocks and report a wonder.
+    /// `io` is about to be sent with buffer `index`: a write is filled.
     #[inline]
-    pub(crate) fn stamp(&mut self, index: usize, length: usize) {
-        let mut value = split_mix(&mut self.stamp);
-        let start = self.pointer(index);
-        for sector in 0..length.div_ceil(SECTOR) {
-            value = value.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(1);
-            // SAFETY: the stride is a multiple of SECTOR and at least `length`, so 8 bytes at each sector's start are
-            // inside the buffer; the buffer is not with the kernel, because its request has not been submitted yet.
-            unsafe { start.add(sector * SECTOR).cast::<u64>().write(value) };
+    pub(crate) fn begin(&mut self, index: usize, io: &Io) {
+        match io.op {
+            Op::Write => {
+                let start = self.pointer(index);
+                // SAFETY: the stride is at least `length` and the memory was initialised in `new`; the buffer is not with the kernel,
+                // because its request has not been submitted yet, and nothing else refers to it.
+                let bytes = unsafe { std::slice::from_raw_parts_mut(start, (io.length as usize).min(self.stride)) };
+                self.contents.write_begins(io, bytes);
+            }
+            Op::Read => self.contents.read_begins(io),
+            Op::Fsync => {}
         }
+    }
+
+    /// The request of `slot` came back with `result`, a read in the buffer of the same number. The result that counts: damage that
+    /// a check found takes the place of bytes that moved.
+    #[inline]
+    pub(crate) fn end(&mut self, slot: u32, result: i32) -> i32 {
+        if !self.contents.is_checked() {
+            return result;
+        }
+        let start = self.pointer(slot as usize);
+        // SAFETY: within the buffer, which was initialised in `new`; the kernel is done with it, because its request has completed.
+        let bytes = unsafe { std::slice::from_raw_parts(start, (result.max(0) as usize).min(self.stride)) };
+        self.contents.ends(slot, result, bytes)
+    }
+
+    /// What fills and checks them.
+    pub(crate) fn contents(&self) -> &WorkerContents {
+        &self.contents
     }
 }
 
@@ -101,20 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn stamped_sectors_are_all_different() {
-        let mut buffers = Buffers::new(2, 4096, 1);
-        let mut seen = std::collections::HashSet::new();
-        for round in 0..100 {
-            buffers.stamp(round % 2, 4096);
-            for sector in bytes(&buffers, round % 2, 4096).chunks(SECTOR) {
-                assert!(seen.insert(sector.to_vec()), "a sector came twice in round {round}");
-            }
-        }
-    }
-
-    #[test]
     fn buffers_are_aligned_and_apart() {
-        let buffers = Buffers::new(3, 1000, 1);
+        let buffers = Buffers::new(3, 1000, 1, crate::contents::testing::random());
         assert_eq!(buffers.pointer(0) as usize % PAGE, 0);
         assert_eq!(buffers.pointer(1) as usize - buffers.pointer(0) as usize, 1024);
         assert_ne!(bytes(&buffers, 0, 1000), bytes(&buffers, 1, 1000));

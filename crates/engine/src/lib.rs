@@ -8,6 +8,7 @@ mod backend;
 mod buffers;
 mod clock;
 mod collector;
+mod contents;
 mod control;
 mod cpu;
 mod driver;

@@ -4,6 +4,7 @@ use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::collector::Collector;
+use crate::contents::Findings;
 use crate::control::Control;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive};
 use crate::error::EngineError;
@@ -17,7 +18,7 @@ use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec;
 use model::units::Nanos;
-use model::{Histogram, IntervalSample};
+use model::{Histogram, IntervalSample, Note};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::os::fd::RawFd;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -40,6 +41,8 @@ pub struct StageOutcome {
     pub failed: bool,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
+    /// What the checks of reads found: the first damaged places, and how much was not checked.
+    pub findings: Vec<Note>,
 }
 
 /// Everything that the threads of a stage share.
@@ -50,6 +53,7 @@ struct Shared<'a> {
     keep_raw: bool,
     gate: Gate,
     degraded: Mutex<Vec<String>>,
+    findings: Mutex<Findings>,
 }
 
 /// Runs `stage`, telling `sink` each interval as soon as all workers have left it.
@@ -74,8 +78,9 @@ pub fn run_stage(
         keep_raw: plan.raw_latencies,
         gate: Gate::default(),
         degraded: Mutex::new(Vec::new()),
+        findings: Mutex::new(Findings::default()),
     };
-    let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new() };
+    let mut outcome = StageOutcome { interrupted: false, failed: false, degraded: Vec::new(), findings: Vec::new() };
     thread::scope(|scope| -> Result<(), EngineError> {
         let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
         let back = match start_workers(scope, &shared, stage, &out).and_then(|back| {
@@ -100,6 +105,7 @@ pub fn run_stage(
     })?;
     outcome.interrupted = control.is_stopped();
     outcome.degraded = shared.degraded.into_inner().unwrap_or_default();
+    outcome.findings = shared.findings.into_inner().unwrap_or_default().notes(stage.stage, plan.host);
     Ok(outcome)
 }
 
@@ -191,11 +197,12 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
         }
         (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
         (None, spec::Backend::Sync) => {
-            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed);
+            let contents = shared.targets.contents().worker(work, 1, worker.seed);
+            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);
             run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
         }
         (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
-        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(work, worker, files)),
+        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -206,7 +213,7 @@ fn run_worker(shared: &Shared<'_>, worker: &Worker, line: &Line) {
 
 fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
     let work = &shared.works[worker.work as usize];
-    let (buffers, write_base) = buffers(work, worker);
+    let (buffers, write_base) = buffers(shared, work, worker);
     let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     if let Ok(mut degraded) = shared.degraded.lock() {
@@ -219,20 +226,22 @@ fn ring(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Rin
     Ok(ring)
 }
 
-fn aio(work: &Work, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
-    let (buffers, write_base) = buffers(work, worker);
+fn aio(shared: &Shared<'_>, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
+    let work = &shared.works[worker.work as usize];
+    let (buffers, write_base) = buffers(shared, work, worker);
     Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
         EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
     })
 }
 
 /// A buffer for every slot, and where those of writes begin.
-fn buffers(work: &Work, worker: &Worker) -> (Buffers, usize) {
+fn buffers(shared: &Shared<'_>, work: &Work, worker: &Worker) -> (Buffers, usize) {
     let depth = work.depth as usize;
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
-    (Buffers::new(count, work.largest_block().0 as usize, worker.seed), write_base)
+    let contents = shared.targets.contents().worker(work, depth, worker.seed);
+    (Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents), write_base)
 }
 
 fn run_on<B: Backend>(
@@ -255,7 +264,11 @@ fn run_on<B: Backend>(
     let clock = shared.control.clock();
     wake_on_time();
     let mut pages = Pages::open(timetable, line, first);
-    match drive(&mut state, &mut backend, &clock, shared.control, &mut pages) {
+    let end = drive(&mut state, &mut backend, &clock, shared.control, &mut pages);
+    if let (Some(contents), Ok(mut findings)) = (backend.contents(), shared.findings.lock()) {
+        findings.add(contents.findings(|file| shared.targets.path(file)));
+    }
+    match end {
         Ok(()) if state.failed() => WorkerEnd::AmountFailed,
         Ok(()) => WorkerEnd::Complete,
         Err(error) => {

@@ -83,7 +83,7 @@ pub(crate) fn run_stage(
     let complete = !failed && !control.is_stopped();
     let after = (stage.stop() == Stop::Amount && complete).then(|| sync(world));
     collector.finish(after, world.now_ns.max(end_ns), sink);
-    StageOutcome { interrupted: control.is_stopped(), failed, degraded: Vec::new() }
+    StageOutcome { interrupted: control.is_stopped(), failed, degraded: Vec::new(), findings: Vec::new() }
 }
 
 /// Hands the pages that were turned to the collector, and back to their workers.

@@ -90,6 +90,7 @@ fn plan(root: &Path, backend: Backend) -> HostPlan {
         backend,
         direct: false,
         raw_latencies: false,
+        contents: model::plan::Contents::RANDOM,
         cpus: vec![],
         own_cpu: false,
         virtual_time: false,

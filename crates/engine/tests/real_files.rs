@@ -47,6 +47,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         cpus: vec![],
         own_cpu: false,
         virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         stages,
     }

@@ -85,15 +85,17 @@ impl Agent {
             // A coordinator that is gone stops the stage by the listener.
             let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
         };
-        let (end, degraded) = match engine::run_stage(targets, stage, &self.control, &mut sink) {
-            Ok(outcome) if outcome.failed => (StageEnd::Failed(failure(stage, &errors)), outcome.degraded),
-            Ok(outcome) if outcome.interrupted => (StageEnd::Interrupted, outcome.degraded),
-            Ok(outcome) => (StageEnd::Complete, outcome.degraded),
-            Err(error) => (StageEnd::Failed(error.to_string()), Vec::new()),
+        let (end, degraded, findings) = match engine::run_stage(targets, stage, &self.control, &mut sink) {
+            Ok(outcome) if outcome.failed => {
+                (StageEnd::Failed(failure(stage, &errors)), outcome.degraded, outcome.findings)
+            }
+            Ok(outcome) if outcome.interrupted => (StageEnd::Interrupted, outcome.degraded, outcome.findings),
+            Ok(outcome) => (StageEnd::Complete, outcome.degraded, outcome.findings),
+            Err(error) => (StageEnd::Failed(error.to_string()), Vec::new(), Vec::new()),
         };
         let note =
             |detail| Note { stage: Some(number), host: targets.plan().host, kind: NoteKind::EngineDegraded, detail };
-        FromAgent::StageEnded { stage: number, end, notes: degraded.into_iter().map(note).collect() }
+        FromAgent::StageEnded { stage: number, end, notes: degraded.into_iter().map(note).chain(findings).collect() }
     }
 
     fn release(&mut self, remove: bool) -> FromAgent {

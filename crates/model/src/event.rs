@@ -83,5 +83,9 @@ crate::spec::words! {
         WorkloadsLeftOut = "workloads-left-out",
         /// A size or a time was rounded or raised to the least that makes sense.
         Adjusted = "adjusted",
+        /// A read brought something else than what was written.
+        Mismatch = "mismatch",
+        /// A part of what was read could not be compared with what was written.
+        NotChecked = "not-checked",
     }
 }

@@ -1,7 +1,7 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
-use crate::spec::{Access, Backend};
+use crate::spec::{Access, Backend, DuplicateScope};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
@@ -229,6 +229,8 @@ pub struct HostPlan {
     pub own_cpu: bool,
     /// Whether time is that of the simulation, which passes as fast as it can be computed. Only where all targets are simulated.
     pub virtual_time: bool,
+    /// What written blocks hold.
+    pub contents: Contents,
     /// What it loads.
     pub targets: Vec<Target>,
     /// Its stages; as many as the plan has.
@@ -240,6 +242,38 @@ impl HostPlan {
     pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
         self.targets.iter().flat_map(|target| &target.files)
     }
+}
+
+/// What written blocks hold, and whether reads are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contents {
+    /// The same on all hosts of a run: where blocks that hosts have in common come from.
+    pub seed: u64,
+    /// The share of each 4 KiB that compresses away.
+    pub compressible: Percent,
+    /// The share of written 4 KiB blocks that are copies of others; none where reads are checked.
+    pub duplicate: Percent,
+    /// Among whom the copies are spread.
+    pub duplicate_scope: DuplicateScope,
+    /// Whether every 512 bytes carry a header, and reads are checked.
+    pub verify: bool,
+    /// Whether every byte carries a header before the first workload begins, so that one without is damage.
+    pub filled: bool,
+    /// Bytes for which one generation is kept: every write begins and ends at multiples of it. A power of two from 512 to 1 MiB.
+    pub grain: Bytes,
+}
+
+impl Contents {
+    /// Random bytes that nobody checks.
+    pub const RANDOM: Contents = Contents {
+        seed: 0,
+        compressible: Percent::ZERO,
+        duplicate: Percent::ZERO,
+        duplicate_scope: DuplicateScope::Worker,
+        verify: false,
+        filled: false,
+        grain: Bytes(512),
+    };
 }
 
 /// One target of a host.

@@ -29,6 +29,16 @@ impl Phase {
     }
 }
 
+/// A read that brought other bytes than were written: their checksum is wrong. Counted in [`OpSample::errors`] beside the errnos of
+/// the kernel, none of which is above 4095.
+pub const VERIFY_CORRUPT: i32 = 4096;
+/// A read that brought a block which was written for another place.
+pub const VERIFY_MISDIRECTED: i32 = 4097;
+/// A read that brought a part of one write, and older bytes for the rest of it.
+pub const VERIFY_TORN: i32 = 4098;
+/// A read that brought what stood there before an acknowledged write.
+pub const VERIFY_STALE: i32 = 4099;
+
 /// What one host did in one interval of one stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalSample {
@@ -61,7 +71,7 @@ pub struct OpSample {
     pub ios: u64,
     /// Bytes that the target accepted or delivered.
     pub bytes: u64,
-    /// Requests that failed, by errno; 0 stands for a transfer that was short.
+    /// Requests that failed, by errno; 0 stands for a transfer that was short, `VERIFY_…` for damage that a check found.
     pub errors: Vec<(i32, u64)>,
     /// The service times (completed − submitted) of the requests that succeeded.
     pub latency: EncodedHistogram,

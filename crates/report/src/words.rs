@@ -4,6 +4,7 @@ use analysis::{RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
 use model::plan::Work;
+use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::Access;
 use model::{Nanos, NoteKind, Percent};
 
@@ -172,7 +173,7 @@ pub fn run_state(state: &RunState) -> String {
     }
 }
 
-/// `EIO (Input/output error)`.
+/// `EIO`, or what a check found: `lost write`.
 pub fn errno(errno: i32) -> String {
     // The numbers are those of Linux on every architecture that Rust's standard library knows as tier 1.
     let name = match errno {
@@ -193,6 +194,10 @@ pub fn errno(errno: i32) -> String {
         121 => "EREMOTEIO",
         122 => "EDQUOT",
         125 => "ECANCELED",
+        VERIFY_CORRUPT => "corrupt block",
+        VERIFY_MISDIRECTED => "block of another place",
+        VERIFY_TORN => "torn write",
+        VERIFY_STALE => "lost write",
         number => return std::io::Error::from_raw_os_error(number).to_string(),
     };
     name.to_owned()
@@ -245,6 +250,9 @@ pub fn warning(warning: &Warning) -> String {
                 by_errno.iter().map(|(number, n)| format!("{} × {}", count(*n), errno(*number))).collect();
             format!("Requests failed ({}); they count in no rate and no quantile.", kinds.join(", "))
         }
+        Warning::Reducible { compressible, duplicate } => format!(
+            "Of what was written, {compressible} compresses away and {duplicate} are copies: storage that compresses or finds duplicates had less to store, and is faster than with other data."
+        ),
         Warning::Incomplete { how, measured } => {
             format!("Only a part was measured ({measured}): {}.", run_state(how))
         }
@@ -269,6 +277,8 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::EngineDegraded => "engine without a part of its set-up",
         NoteKind::WorkloadsLeftOut => "workloads left out",
         NoteKind::Adjusted => "adjusted",
+        NoteKind::Mismatch => "not what was written",
+        NoteKind::NotChecked => "not checked",
     }
 }
 
@@ -310,6 +320,7 @@ mod tests {
             Warning::NotPreconditioned,
             Warning::NotPrepared,
             Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]) },
+            Warning::Reducible { compressible: Percent::of(60), duplicate: Percent::of(30) },
             Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
             Warning::Scaled { scale: Scale { numerator: 1, denominator: 100 } },
             Warning::Simulated,

@@ -4,6 +4,7 @@
 
 use super::{Backend, Completion, Io};
 use crate::buffers::Buffers;
+use crate::contents::WorkerContents;
 use model::Op;
 use std::io;
 use std::os::fd::RawFd;
@@ -158,9 +159,7 @@ impl Backend for Aio {
     #[inline]
     fn prepare(&mut self, io: &Io) {
         let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
-        if io.op == Op::Write {
-            self.buffers.stamp(index, io.length as usize);
-        }
+        self.buffers.begin(index, io);
         let block = &mut self.blocks[io.slot as usize];
         block.aio_data = u64::from(io.slot);
         block.aio_fildes = self.files[io.file as usize] as u32;
@@ -212,12 +211,19 @@ impl Backend for Aio {
 
     #[inline]
     fn reap(&mut self, mut take: impl FnMut(Completion)) {
-        self.refused.drain(..).for_each(&mut take);
+        for refused in self.refused.drain(..) {
+            take(Completion { slot: refused.slot, result: self.buffers.end(refused.slot, refused.result) });
+        }
         let arrived = std::mem::take(&mut self.arrived);
         self.outstanding -= arrived;
         for event in &self.events[..arrived] {
-            take(Completion { slot: event.data as u32, result: event.result as i32 });
+            let slot = event.data as u32;
+            take(Completion { slot, result: self.buffers.end(slot, event.result as i32) });
         }
+    }
+
+    fn contents(&self) -> Option<&WorkerContents> {
+        Some(self.buffers.contents())
     }
 }
 

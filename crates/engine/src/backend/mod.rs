@@ -12,6 +12,7 @@ pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
 pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
+use crate::contents::WorkerContents;
 use model::Op;
 use std::io;
 
@@ -26,7 +27,7 @@ pub(crate) struct Io {
     pub(crate) length: u32,
 }
 
-/// A request that came back: bytes moved, or a negative errno.
+/// A request that came back: bytes moved, or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) slot: u32,
@@ -46,4 +47,9 @@ pub(crate) trait Backend {
 
     /// Hands over everything that has completed.
     fn reap(&mut self, take: impl FnMut(Completion));
+
+    /// What fills and checks its buffers; `None` if it has none.
+    fn contents(&self) -> Option<&WorkerContents> {
+        None
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Backend, Completion, Io};
 use crate::buffers::Buffers;
+use crate::contents::WorkerContents;
 use model::Op;
 use std::io;
 use std::os::fd::RawFd;
@@ -34,7 +35,6 @@ impl Sync {
                 unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
             }
             Op::Write => {
-                self.buffers.stamp(1, length);
                 let vector = libc::iovec { iov_base: self.buffers.pointer(1).cast(), iov_len: length };
                 // SAFETY: buffer 1 holds at least `length` bytes, and nobody else uses it during the call.
                 unsafe { libc::pwritev2(file, &raw const vector, 1, offset, self.write_flags) }
@@ -50,6 +50,7 @@ impl Backend for Sync {
     #[inline]
     fn prepare(&mut self, io: &Io) {
         debug_assert!(self.ready.is_none(), "the sync backend has a depth of 1");
+        self.buffers.begin(1, io);
         self.ready = Some(*io);
     }
 
@@ -60,7 +61,7 @@ impl Backend for Sync {
             while result == -libc::EINTR {
                 result = self.call(&io);
             }
-            self.done = Some(Completion { slot: io.slot, result });
+            self.done = Some(Completion { slot: io.slot, result: self.buffers.end(io.slot, result) });
         }
         Ok(())
     }
@@ -70,5 +71,9 @@ impl Backend for Sync {
         if let Some(completion) = self.done.take() {
             take(completion);
         }
+    }
+
+    fn contents(&self) -> Option<&WorkerContents> {
+        Some(self.buffers.contents())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Backend, Completion, Io};
 use crate::buffers::Buffers;
+use crate::contents::WorkerContents;
 use io_uring::{IoUring, opcode, squeue, types};
 use model::Op;
 use std::io;
@@ -152,9 +153,7 @@ impl Backend for Ring {
     #[inline]
     fn prepare(&mut self, io: &Io) {
         let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
-        if io.op == Op::Write {
-            self.buffers.stamp(index, io.length as usize);
-        }
+        self.buffers.begin(index, io);
         let entry = self.entry(io, self.buffers.pointer(index));
         // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
         // completion frees its slot; the files outlive the ring.
@@ -186,7 +185,12 @@ impl Backend for Ring {
     #[inline]
     fn reap(&mut self, mut take: impl FnMut(Completion)) {
         for entry in self.ring.completion() {
-            take(Completion { slot: entry.user_data() as u32, result: entry.result() });
+            let slot = entry.user_data() as u32;
+            take(Completion { slot, result: self.buffers.end(slot, entry.result()) });
         }
+    }
+
+    fn contents(&self) -> Option<&WorkerContents> {
+        Some(self.buffers.contents())
     }
 }

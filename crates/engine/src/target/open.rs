@@ -3,6 +3,7 @@
 use super::claim::{Claim, lock_for_one};
 use super::simulated::World;
 use crate::backend;
+use crate::contents::HostContents;
 use crate::error::EngineError;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::spec::Backend;
@@ -22,6 +23,7 @@ pub struct OpenTargets {
     claims: Vec<Claim>,
     notes: Vec<Note>,
     world: Option<Mutex<World>>,
+    contents: HostContents,
 }
 
 impl OpenTargets {
@@ -48,6 +50,16 @@ impl OpenTargets {
     /// The open files, in the order of [`HostPlan::files`]; none for the null backend.
     pub(crate) fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.files.iter().map(OwnedFd::as_fd)
+    }
+
+    /// What is written to them, and how it is checked.
+    pub(crate) fn contents(&self) -> &HostContents {
+        &self.contents
+    }
+
+    /// The path of the file with this number.
+    pub(crate) fn path(&self, file: u32) -> &str {
+        self.plan.files().nth(file as usize).map_or("", |file| &file.path)
     }
 
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
@@ -78,11 +90,13 @@ impl OpenTargets {
 /// When a target is in use, is not ours, or cannot be laid out as planned. What was made until then is ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
+    let contents = HostContents::new(&plan);
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
     if is_simulated && plan.backend != Backend::Null {
         let world = Some(Mutex::new(World::new(&plan)?));
         let backend = plan.backend;
-        return Ok(OpenTargets { backend, files: Vec::new(), claims: Vec::new(), notes: Vec::new(), world, plan });
+        let (files, claims, notes) = (Vec::new(), Vec::new(), Vec::new());
+        return Ok(OpenTargets { backend, files, claims, notes, world, contents, plan });
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
@@ -92,7 +106,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
         }
     }
     let Opener { files, claims, notes, .. } = opener;
-    Ok(OpenTargets { backend, files, claims, notes, world: None, plan })
+    Ok(OpenTargets { backend, files, claims, notes, world: None, contents, plan })
 }
 
 /// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.

@@ -17,6 +17,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         cpus: vec![],
         own_cpu: false,
         virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
         targets: vec![],
         stages: vec![],
     };

@@ -1,5 +1,6 @@
 //! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
 
+mod contents;
 mod layout;
 mod refusal;
 mod shares;
@@ -68,6 +69,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     take_turns(&mut host_plans);
+    contents::notes(request, &stages, &mut notes);
     notes.dedup();
     Ok(Plan {
         run_id: request.run_id.to_owned(),

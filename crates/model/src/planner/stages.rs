@@ -2,7 +2,7 @@
 
 use super::layout::workers;
 use super::shares::{parts, shares};
-use super::{Refusal, RefusalKind, Request, Times, is_null};
+use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, Skew};
 use crate::plan::{
@@ -151,6 +151,8 @@ pub(super) fn host_plan(
         workers.retain(|worker| !worker.extents.is_empty());
         host_stages.push(HostStage { stage: number as u32, kind: stage.kind, works: stage.works.clone(), workers });
     }
+    let contents = contents::contents(request, &host.targets, &host_stages);
+    refusals.extend(contents::refusals(&contents, host.facts, &sizes, &host_stages));
     refusals.dedup();
     if !refusals.is_empty() {
         return Err(refusals);
@@ -168,6 +170,7 @@ pub(super) fn host_plan(
         own_cpu: engine.pin.value == Pin::Core,
         virtual_time: engine.time.value == Time::Virtual
             && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
+        contents,
         targets: host.targets,
         stages: host_stages,
     })

@@ -69,6 +69,16 @@ words! {
     }
 }
 
+words! {
+    /// Among whom copies of blocks are spread.
+    pub enum DuplicateScope {
+        /// Each worker copies its own blocks only.
+        Worker = "worker",
+        /// All workers of all hosts write copies of the same blocks.
+        Hosts = "hosts",
+    }
+}
+
 /// A field as the reference prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDoc {
@@ -180,6 +190,20 @@ spec_table! {
         time: Time = Time::Virtual,
         /// Keep every single latency in the run file besides the histograms (8 bytes a request): for checking Plimsoll itself.
         raw_latencies: bool = false,
+    }
+}
+
+spec_table! {
+    /// What written blocks hold, in `prepare` and in every workload, and whether what is read is what was written. Without this table: random bytes, no two blocks alike.
+    pub struct ContentsSpec {
+        /// The share of each 4 KiB that compresses away.
+        compressible: Percent = Percent::ZERO,
+        /// The share of written 4 KiB blocks that are copies of others.
+        duplicate: Percent = Percent::ZERO,
+        /// Among whom the copies are spread.
+        duplicate_scope: DuplicateScope = DuplicateScope::Worker,
+        /// Write a header with address, generation and checksum into every 512 bytes, and check everything that is read. Damage is counted as errors are. Sizes and offsets have to be multiples of 512 bytes.
+        verify: bool = false,
     }
 }
 

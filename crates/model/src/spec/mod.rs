@@ -4,6 +4,7 @@
 //! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
 //! of a workload can be an axis without a line of code of its own.
 
+mod contents;
 mod fields;
 mod overrides;
 mod reader;
@@ -11,7 +12,8 @@ mod reference;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, EngineSpec, FieldDoc, LayoutSpec, Pin, StagesSpec, SuiteSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, LayoutSpec, Pin, StagesSpec,
+    SuiteSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
@@ -34,6 +36,8 @@ pub struct Spec {
     pub stages: StagesSpec,
     /// `[engine]`
     pub engine: EngineSpec,
+    /// `[contents]`
+    pub contents: ContentsSpec,
     /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost.
     pub points: Vec<PointSpec>,
 }
@@ -102,18 +106,20 @@ impl Spec {
 
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
-        reader.allow(&["layout", "stages", "engine", "workload", "sweep"]);
+        reader.allow(&["layout", "stages", "engine", "contents", "workload", "sweep"]);
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
         let stages = read_table(root, "stages", problems, StagesSpec::read);
         let engine = read_table(root, "engine", problems, EngineSpec::read);
         let axes = read_axes(root, problems);
+        let contents = read_table(root, "contents", problems, ContentsSpec::read);
         let points = read_points(root, &axes, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
         check_points(&points, problems);
-        Spec { suite, layout, stages, engine, points }
+        contents::check(&contents, &points, problems);
+        Spec { suite, layout, stages, engine, contents, points }
     }
 }
 

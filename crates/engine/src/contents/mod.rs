@@ -1,0 +1,178 @@
+//! What blocks hold, and whether reads bring it back.
+
+mod crc;
+mod damage;
+mod fill;
+mod generations;
+mod header;
+mod verify;
+
+use crate::backend::Io;
+use damage::Damage;
+use fill::{Filler, Pool, UNIT};
+use generations::Generations;
+use header::{HEADER, Header, SECTOR};
+use model::plan::{Contents, HostPlan, Work};
+use model::rng::{derive, split_mix};
+use model::{Note, NoteKind};
+use std::sync::Arc;
+use verify::{Identity, Verdict, Verifier};
+
+/// What a compressor needs for a sector of zeros behind its header, besides the header.
+const ZEROS_COST: usize = 6;
+
+/// What all workers of a host share.
+#[derive(Debug)]
+pub(crate) struct HostContents {
+    contents: Contents,
+    pool: Pool,
+    identity: Identity,
+    generations: Option<Arc<Generations>>,
+}
+
+impl HostContents {
+    /// Makes the memory that contents and their check need, for a run that wrote nothing yet.
+    pub(crate) fn new(plan: &HostPlan) -> HostContents {
+        let contents = plan.contents;
+        let bytes = plan.run_id.bytes().map(u64::from);
+        let run = bytes.fold(contents.seed, |run, byte| derive(run, &[byte]));
+        HostContents {
+            contents,
+            pool: Pool::new(contents.seed),
+            identity: Identity { run, host: plan.host as u16, filled: contents.filled },
+            generations: contents.verify.then(|| Arc::new(Generations::new(&contents, plan.files()))),
+        }
+    }
+
+    /// A worker's part of it, for `depth` requests of `work`.
+    pub(crate) fn worker(&self, work: &Work, depth: usize, seed: u64) -> WorkerContents {
+        let is_mix = work.reads() && work.writes();
+        let verifier = |generations: &Arc<Generations>| {
+            Box::new(Verifier::new(self.identity, Arc::clone(generations), depth, is_mix))
+        };
+        WorkerContents {
+            filler: Filler::new(&self.contents, self.pool.clone(), seed),
+            verifier: self.generations.as_ref().map(verifier),
+        }
+    }
+}
+
+/// Fills a worker's writes and checks its reads.
+pub(crate) struct WorkerContents {
+    filler: Filler,
+    verifier: Option<Box<Verifier>>,
+}
+
+impl WorkerContents {
+    /// Fills `bytes`, which `io` is about to write.
+    #[inline]
+    pub(crate) fn write_begins(&mut self, io: &Io, bytes: &mut [u8]) {
+        match &mut self.verifier {
+            None => self.filler.fill(bytes, io.offset),
+            Some(verifier) => {
+                let header = verifier.write_begins(io);
+                fill_checked(&mut self.filler, header, bytes);
+            }
+        }
+    }
+
+    /// `io` is about to read.
+    #[inline]
+    pub(crate) fn read_begins(&mut self, io: &Io) {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.read_begins(io);
+        }
+    }
+
+    /// Whether completions have to be shown to [`ends`](Self::ends).
+    #[inline]
+    pub(crate) fn is_checked(&self) -> bool {
+        self.verifier.is_some()
+    }
+
+    /// The request of `slot` came back with `result`; if it was a read, with `bytes`. The result that counts: of damage, its number
+    /// as a negative errno.
+    #[inline]
+    pub(crate) fn ends(&mut self, slot: u32, result: i32, bytes: &[u8]) -> i32 {
+        let Some(verifier) = &mut self.verifier else { return result };
+        match verifier.ends(slot, result, bytes) {
+            Verdict::Good => result,
+            Verdict::Damaged(kind) => -kind.errno(),
+        }
+    }
+
+    /// What a reader of the results has to know of the checks; `path` names a file by its number.
+    pub(crate) fn findings<'a>(&self, path: impl Fn(u32) -> &'a str) -> Findings {
+        let Some(verifier) = &self.verifier else { return Findings::default() };
+        let tell = |damage: &Damage| damage.in_words(path(damage.file));
+        Findings { damages: verifier.damages().iter().map(tell).collect(), raced: verifier.raced() }
+    }
+}
+
+/// Fills `bytes` with a header in every sector and, in each unit, as many zeros as it takes to compress by what was asked for.
+fn fill_checked(filler: &mut Filler, mut header: Header, bytes: &mut [u8]) {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let first = UNIT - header.offset as usize % UNIT;
+        let (unit, after) = rest.split_at_mut(first.min(rest.len()));
+        let number = filler.number();
+        let random = without_headers(filler.random_bytes(unit.len()), unit.len());
+        filler.fill_random(unit, random, number);
+        let mut nonces = number;
+        for sector in unit.as_chunks_mut::<SECTOR>().0 {
+            header.write(sector, split_mix(&mut nonces) as u32);
+            header.offset += SECTOR as u64;
+        }
+        rest = after;
+    }
+}
+
+/// How many bytes at the end of a unit of `length` to fill at random, so that these and the headers before them compress to `random`.
+fn without_headers(random: usize, length: usize) -> usize {
+    let each = HEADER + ZEROS_COST;
+    let left = |headers: usize| random.saturating_sub(headers * each);
+    let fits = |headers: &usize| (length - left(*headers)).div_ceil(SECTOR) <= *headers;
+    left((0..=length / SECTOR).find(fits).unwrap_or_default())
+}
+
+/// What the checks of a stage found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    damages: Vec<String>,
+    raced: u64,
+}
+
+impl Findings {
+    /// Takes in what another worker found.
+    pub(crate) fn add(&mut self, other: Findings) {
+        self.damages.extend(other.damages);
+        self.damages.truncate(verify::KEPT);
+        self.raced += other.raced;
+    }
+
+    /// The same as notes on a stage.
+    pub(crate) fn notes(self, stage: u32, host: u32) -> Vec<Note> {
+        let note = |kind, detail| Note { stage: Some(stage), host, kind, detail };
+        let mut notes: Vec<Note> = self.damages.into_iter().map(|detail| note(NoteKind::Mismatch, detail)).collect();
+        if self.raced > 0 {
+            let detail = format!("verify: {} reads met a write to the same place, and were not checked", self.raced);
+            notes.push(note(NoteKind::NotChecked, detail));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+/// For the tests of other modules.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// Contents of a worker that writes random bytes and checks nothing.
+    pub(crate) fn random() -> WorkerContents {
+        let contents = Contents::RANDOM;
+        WorkerContents { filler: Filler::new(&contents, Pool::new(contents.seed), 1), verifier: None }
+    }
+}

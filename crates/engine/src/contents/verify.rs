@@ -1,0 +1,210 @@
+//! Whether what is read is what was written: header by header, as reads complete.
+
+use super::damage::{Damage, Kind};
+use super::generations::Generations;
+use super::header::{self, Found, Header, SECTOR, Sector};
+use crate::backend::Io;
+use model::Op;
+use std::sync::Arc;
+
+/// What is kept of the first places that were damaged.
+pub(crate) const KEPT: usize = 16;
+
+/// A request while the target has it.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    io: Io,
+    /// A write's own generation.
+    generation: u32,
+    /// Of a write: the oldest generation that may stand there once it has come back. Writes that were under way at the same time and
+    /// place may have come after it.
+    low: u32,
+    /// A read that met a write at the same place: it may bring either, or some of both.
+    raced: bool,
+}
+
+/// Where a check looks: what all sectors that a host writes have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub(crate) run: u64,
+    pub(crate) host: u16,
+    /// Whether a place without a header is damage even if this run never wrote it.
+    pub(crate) filled: bool,
+}
+
+/// One worker's check.
+pub(crate) struct Verifier {
+    identity: Identity,
+    generations: Arc<Generations>,
+    generation: u32,
+    flights: Box<[Option<Flight>]>,
+    /// Whether reads and writes can meet at all.
+    is_mix: bool,
+    damages: Vec<Damage>,
+    raced: u64,
+}
+
+/// The verdict on a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Good,
+    Damaged(Kind),
+}
+
+impl Verifier {
+    /// A check for a worker with `depth` requests, which both reads and writes if it `is_mix`.
+    pub(crate) fn new(identity: Identity, generations: Arc<Generations>, depth: usize, is_mix: bool) -> Verifier {
+        Verifier {
+            identity,
+            generation: generations.highest(),
+            generations,
+            flights: vec![None; depth].into(),
+            is_mix,
+            damages: Vec::with_capacity(KEPT),
+            raced: 0,
+        }
+    }
+
+    /// A read is about to be sent.
+    #[inline]
+    pub(crate) fn read_begins(&mut self, io: &Io) {
+        let raced = self.is_mix && self.meeting(io).any(|flight| flight.io.op == Op::Write);
+        self.flights[io.slot as usize] = Some(Flight { io: *io, generation: 0, low: 0, raced });
+    }
+
+    /// A write is about to be sent; comes back with the header of its first sector.
+    #[inline]
+    pub(crate) fn write_begins(&mut self, io: &Io) -> Header {
+        // Past four thousand million writes the counter stands still: lost writes are no longer seen, and none is invented.
+        self.generation = self.generation.saturating_add(1);
+        let mut low = self.generation;
+        for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
+            match flight.io.op {
+                Op::Write => low = low.min(flight.generation),
+                _ => flight.raced = true,
+            }
+        }
+        self.flights[io.slot as usize] = Some(Flight { io: *io, generation: self.generation, low, raced: false });
+        Header {
+            run: self.identity.run,
+            host: self.identity.host,
+            file: io.file,
+            offset: io.offset,
+            generation: self.generation,
+            sectors: u16::try_from(io.length as usize / SECTOR).unwrap_or(u16::MAX),
+        }
+    }
+
+    /// A request came back; of a read, `bytes` is what it brought. `moved` is negative for an error.
+    #[inline]
+    pub(crate) fn ends(&mut self, slot: u32, moved: i32, bytes: &[u8]) -> Verdict {
+        let Some(flight) = self.flights[slot as usize].take() else { return Verdict::Good };
+        let Io { op, file, offset, length, .. } = flight.io;
+        let is_whole = moved == length as i32;
+        match op {
+            // A write that failed may be there, or a part of it, or not: anything from the floor on is right.
+            Op::Write if is_whole => self.generations.raise(file, offset, length, flight.low),
+            Op::Read if flight.raced => self.raced += 1,
+            Op::Read if is_whole => return self.check(file, offset, bytes),
+            _ => {}
+        }
+        Verdict::Good
+    }
+
+    fn meeting<'a>(&'a self, io: &'a Io) -> impl Iterator<Item = &'a Flight> {
+        self.flights.iter().flatten().filter(move |flight| meets(&flight.io, io))
+    }
+
+    /// Checks every whole sector of `bytes`, which stand at `offset` of `file`.
+    fn check(&mut self, file: u32, offset: u64, bytes: &[u8]) -> Verdict {
+        let skip = offset.next_multiple_of(SECTOR as u64) - offset;
+        let sectors = bytes.get(skip as usize..).unwrap_or_default().as_chunks::<SECTOR>().0;
+        let start = offset + skip;
+        for (index, sector) in sectors.iter().enumerate() {
+            let place = start + (index * SECTOR) as u64;
+            if !self.is_good(sector, file, place) {
+                return self.condemn(sectors, file, start);
+            }
+        }
+        Verdict::Good
+    }
+
+    #[inline]
+    fn is_good(&self, sector: &Sector, file: u32, offset: u64) -> bool {
+        self.judge(header::read(sector), file, offset).is_none()
+    }
+
+    /// What is wrong with the sector of `file` at `offset`, in which `found` stands.
+    #[inline]
+    fn judge(&self, found: Found, file: u32, offset: u64) -> Option<Kind> {
+        let floor = self.generations.floor(file, offset);
+        match found {
+            Found::Whole(header) => {
+                let is_here = header.host == self.identity.host && header.file == file && header.offset == offset;
+                let is_ours = header.run == self.identity.run;
+                match () {
+                    () if !is_here => Some(Kind::Misdirected),
+                    // What an earlier run wrote is right until this one has written.
+                    () if floor > 0 && (!is_ours || header.generation < floor) => Some(Kind::Stale),
+                    () => None,
+                }
+            }
+            Found::Damaged(_) => Some(Kind::Corrupt),
+            Found::Zeros if floor > 0 => Some(Kind::Stale),
+            Found::Zeros | Found::Foreign => (floor > 0 || self.identity.filled).then_some(Kind::Corrupt),
+        }
+    }
+
+    /// Writes down the first damage of a read, and names it.
+    #[cold]
+    fn condemn(&mut self, sectors: &[Sector], file: u32, start: u64) -> Verdict {
+        let place = |index: usize| start + (index * SECTOR) as u64;
+        let judged = sectors.iter().enumerate().map(|(index, sector)| {
+            let found = header::read(sector);
+            (place(index), found, self.judge(found, file, place(index)))
+        });
+        let Some((offset, found, Some(kind))) = judged.into_iter().find(|(.., kind)| kind.is_some()) else {
+            return Verdict::Good;
+        };
+        let expected = self.generations.floor(file, offset);
+        // A write of which another part did arrive was not lost as a whole.
+        let arrived = |(index, sector): (usize, &Sector)| {
+            matches!(header::read(sector), Found::Whole(header) if header.run == self.identity.run
+                && header.generation == expected && self.generations.floor(file, place(index)) == expected)
+        };
+        let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);
+        let kind = if is_torn { Kind::Torn } else { kind };
+        if self.damages.len() < KEPT {
+            let ours = self.identity.run;
+            self.damages.push(Damage { kind, file, offset, expected, found, ours });
+        }
+        Verdict::Damaged(kind)
+    }
+
+    /// The first places that were damaged.
+    pub(crate) fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+
+    /// Reads that were not checked because a write to the same place was under way.
+    pub(crate) fn raced(&self) -> u64 {
+        self.raced
+    }
+}
+
+impl Drop for Verifier {
+    fn drop(&mut self) {
+        self.generations.reached(self.generation);
+    }
+}
+
+#[inline]
+fn meets(one: &Io, other: &Io) -> bool {
+    one.file == other.file
+        && one.offset < other.offset + u64::from(other.length)
+        && other.offset < one.offset + u64::from(one.length)
+}
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;

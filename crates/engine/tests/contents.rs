@@ -1,0 +1,182 @@
+//! Damage to real files, done by another program between two stages, is found and named.
+
+use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use model::plan::{Contents, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
+use model::spec::{Access, Backend};
+use model::units::{Bytes, Nanos, Percent};
+use model::{NoteKind, StageKind};
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const BLOCK: u64 = 8192;
+const BLOCKS: u64 = 64;
+
+fn stage(number: u32, kind: StageKind, block: u64, read: u32, stop: Stop) -> HostStage {
+    let access = if stop == Stop::Amount { Access::Sequential } else { Access::Random };
+    let share = BLOCKS / 2 * BLOCK;
+    let worker = |worker: u64| Worker {
+        work: 0,
+        seed: worker + 1 + u64::from(number) * 100,
+        turn: (0, 1),
+        extents: vec![Extent { file: 0, offset: worker * share, length: share }],
+    };
+    HostStage {
+        stage: number,
+        kind,
+        works: vec![Work::simple(Bytes(block), Percent::of(read), access, 4, stop)],
+        workers: (0..2).map(worker).collect(),
+    }
+}
+
+/// Prepare in large blocks, a mix, and two sweeps over every block: a write and a read.
+fn stages() -> Vec<HostStage> {
+    let mix = Stop::After(Nanos::millis(100));
+    vec![
+        stage(0, StageKind::Prepare, 65_536, 0, Stop::Amount),
+        stage(1, StageKind::Measure, BLOCK, 50, mix),
+        stage(2, StageKind::Measure, BLOCK, 0, Stop::Amount),
+        stage(3, StageKind::Measure, BLOCK, 100, Stop::Amount),
+    ]
+}
+
+fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTargets {
+    let root = root.to_str().expect("UTF-8").to_owned();
+    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(BLOCKS * BLOCK) }];
+    let plan = HostPlan {
+        run_id: run_id.into(),
+        host: 0,
+        hostname: "h".into(),
+        interval: Nanos::millis(20),
+        backend,
+        direct: true,
+        raw_latencies: false,
+        cpus: vec![],
+        own_cpu: false,
+        virtual_time: false,
+        contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
+        targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        stages: stages(),
+    };
+    open(plan).expect("opens")
+}
+
+fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, BTreeMap<i32, u64>) {
+    let mut errors = BTreeMap::new();
+    let stage = targets.plan().stages[stage].clone();
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut |sample| {
+        for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
+            *errors.entry(*errno).or_default() += count;
+        }
+    });
+    (outcome.expect("no failure of ours"), errors)
+}
+
+fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let root = base.path().join("target");
+    (base, root)
+}
+
+/// Writes with another program's means, through a descriptor of its own.
+fn meddle(root: &Path, meddling: impl FnOnce(&std::fs::File)) {
+    let path = root.join("data-00000.bin");
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).expect("opens");
+    meddling(&file);
+    file.sync_all().expect("syncs");
+}
+
+fn block(file: &std::fs::File, number: u64) -> Vec<u8> {
+    let mut bytes = vec![0; BLOCK as usize];
+    file.read_exact_at(&mut bytes, number * BLOCK).expect("reads");
+    bytes
+}
+
+/// Reads every block, expects exactly one damaged one, and comes back with the words about it.
+fn single_damage(targets: &OpenTargets, errno: i32) -> String {
+    let (outcome, errors) = run(targets, 3);
+    assert_eq!(errors, BTreeMap::from([(errno, 1)]), "{:?}", outcome.findings);
+    assert_eq!(outcome.findings.len(), 1);
+    assert_eq!((outcome.findings[0].kind, outcome.findings[0].stage), (NoteKind::Mismatch, Some(3)));
+    outcome.findings[0].detail.clone()
+}
+
+#[test]
+fn a_sound_target_has_no_mismatch_whatever_runs() {
+    for backend in [Backend::IoUring, Backend::Sync] {
+        let (_base, root) = scratch();
+        let targets = opened(&root, backend, "r", true);
+        for stage in [0, 3, 1, 3, 1, 2, 3] {
+            let (outcome, errors) = run(&targets, stage);
+            assert!(errors.is_empty(), "{backend}, stage {stage}: {errors:?} {:?}", outcome.findings);
+            let is_raced = |note: &model::Note| note.kind == NoteKind::NotChecked;
+            assert!(outcome.findings.iter().all(is_raced), "{:?}", outcome.findings);
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_damage_is_named_with_its_offset() {
+    let (_base, root) = scratch();
+    let targets = opened(&root, Backend::IoUring, "r", true);
+    run(&targets, 0);
+
+    let mut sound = Vec::new();
+    meddle(&root, |file| {
+        sound = block(file, 5);
+        file.write_all_at(&[sound[700] ^ 1], 5 * BLOCK + 700).expect("writes");
+    });
+    let told = single_damage(&targets, VERIFY_CORRUPT);
+    assert!(told.starts_with("corrupt: ") && told.contains("data-00000.bin at offset 41472:"), "{told}");
+    assert!(told.ends_with("with a wrong checksum"), "{told}");
+
+    meddle(&root, |file| file.write_all_at(&block(file, 9), 5 * BLOCK).expect("writes"));
+    let told = single_damage(&targets, VERIFY_MISDIRECTED);
+    assert!(told.contains("at offset 40960:") && told.ends_with("of host 0, file 0, offset 73728"), "{told}");
+
+    meddle(&root, |file| file.write_all_at(&sound, 5 * BLOCK).expect("writes"));
+    assert!(run(&targets, 3).1.is_empty(), "what is put back is whole again");
+
+    run(&targets, 2);
+    let mut new = Vec::new();
+    meddle(&root, |file| {
+        new = block(file, 5);
+        file.write_all_at(&sound, 5 * BLOCK).expect("writes");
+    });
+    let told = single_damage(&targets, VERIFY_STALE);
+    assert!(told.starts_with("lost write: ") && told.contains("at offset 40960: expected generation"), "{told}");
+
+    meddle(&root, |file| file.write_all_at(&new[..4096], 5 * BLOCK).expect("writes"));
+    let told = single_damage(&targets, VERIFY_TORN);
+    assert!(told.starts_with("torn write: ") && told.contains("at offset 45056:"), "{told}");
+}
+
+#[test]
+fn two_blocks_that_changed_places_are_two_misdirected_reads() {
+    let (_base, root) = scratch();
+    let targets = opened(&root, Backend::Sync, "r", true);
+    run(&targets, 0);
+    meddle(&root, |file| {
+        let (one, other) = (block(file, 1), block(file, 60));
+        file.write_all_at(&one, 60 * BLOCK).expect("writes");
+        file.write_all_at(&other, BLOCK).expect("writes");
+    });
+    let (outcome, errors) = run(&targets, 3);
+    assert_eq!(errors, BTreeMap::from([(VERIFY_MISDIRECTED, 2)]));
+    assert_eq!(outcome.findings.len(), 2);
+}
+
+#[test]
+fn a_later_run_checks_what_an_earlier_one_left() {
+    let (_base, root) = scratch();
+    run(&opened(&root, Backend::IoUring, "first", true), 0);
+    let again = opened(&root, Backend::IoUring, "second", true);
+    assert!(run(&again, 3).1.is_empty());
+    meddle(&root, |file| file.write_all_at(&[0; 512], 3 * BLOCK + 1024).expect("writes"));
+    let told = single_damage(&again, VERIFY_CORRUPT);
+    assert!(told.contains("at offset 25600: expected a whole block of this place, found zeros"), "{told}");
+    drop(again);
+    let partial = opened(&root, Backend::IoUring, "third", false);
+    assert!(run(&partial, 3).1.is_empty(), "where nothing was prepared, zeros are no damage");
+}
