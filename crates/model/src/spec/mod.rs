@@ -353,6 +353,4 @@ fn place<T>(given: &Given<T>) -> Span {
 }
 
 #[cfg(test)]
-mod fuzz;
-#[cfg(test)]
 mod tests;

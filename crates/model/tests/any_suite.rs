@@ -1,6 +1,6 @@
 //! Suites from anybody: whatever stands in them, they are read or refused, and never more than that.
 
-use super::{Override, Spec};
+use model::spec::{Override, Spec};
 use proptest::prelude::*;
 
 /// Good and bad suites to start from: the built-in ones and the fixtures.
