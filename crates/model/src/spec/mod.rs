@@ -106,7 +106,8 @@ impl Spec {
 
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
-        reader.allow(&["layout", "stages", "engine", "contents", "workload", "sweep"]);
+        let sections = overrides::SECTIONS.iter().map(|(name, _)| *name);
+        reader.allow(&sections.chain(["workload", "sweep"]).collect::<Vec<_>>());
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);

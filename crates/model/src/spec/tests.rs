@@ -135,3 +135,14 @@ proptest::proptest! {
         let _ = Spec::parse("fuzz", &format!("{SMALL}\n{key} = {value}\n"), &[]);
     }
 }
+
+#[test]
+fn every_field_of_every_section_can_be_set() {
+    for (section, keys) in overrides::SECTIONS {
+        for key in keys {
+            // The value may be wrong for the field; that the field is found is what counts.
+            let told = messages(SMALL, &[&format!("{section}.{key}=\"?\"")]);
+            assert!(told.iter().all(|line| !line.contains("names no field")), "{section}.{key}: {told:?}");
+        }
+    }
+}
