@@ -157,14 +157,13 @@ struct Book {
 
 fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
     println!("\n== {}: {}", bench.name, bench.title);
-    if shell::which("taskset").is_none() {
-        println!("SKIPPED: {} because taskset is not installed (`cargo xtask test` as root installs it)", bench.name);
-        return Ok(());
-    }
-    let target = match (bench.target)() {
+    let here =
+        shell::which("taskset").map(|_| ()).ok_or("taskset is not installed (`cargo xtask test` as root installs it)");
+    let target = match here.map_err(str::to_owned).and_then(|()| (bench.target)()) {
         Ok(target) => target,
         Err(why) => {
             println!("SKIPPED: {} because {why}", bench.name);
+            book.report.push_str(&format!("\n### {}: {}\n\nnot run, because {why}\n", bench.name, bench.title));
             return Ok(());
         }
     };
@@ -223,7 +222,10 @@ fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
                 rows.push_str(&row);
                 book.missed.extend(missed);
             }
-            Err(why) => println!("SKIPPED: {} because {why}", extra.name),
+            Err(why) => {
+                println!("SKIPPED: {} because {why}", extra.name);
+                rows.push_str(&format!("| {} | not run, because {why} | |\n", extra.title));
+            }
         }
     }
     if !rows.is_empty() {
