@@ -166,7 +166,7 @@ impl Contender {
     /// # Errors
     /// As in [`run`](Self::run).
     pub fn start_up(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
-        let shortest = Load { millis: 10, ..load };
+        let shortest = Load { millis: 100, ..load };
         match self.program() {
             None | Some("fio") if !self.is_bare() => self.run(target, shortest, cpu, programs),
             _ => Ok(Measured { ios: 0.0, iops: 0.0, user_s: 0.0, system_s: 0.0 }),
