@@ -47,8 +47,15 @@ pub struct Load {
     pub block_kib: u32,
     /// Requests outstanding, where a way has more than one.
     pub depth: u32,
-    /// How long, in seconds.
-    pub seconds: u32,
+    /// How long, in ms.
+    pub millis: u32,
+}
+
+impl Load {
+    /// For programs that know no shorter time.
+    fn whole_seconds(self) -> u32 {
+        self.millis.div_ceil(1000)
+    }
 }
 
 /// Our own programs.
@@ -86,6 +93,16 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The same without what a run of hardly any load does and costs, `start_up`; the rate stays.
+    pub fn without(self, start_up: Measured) -> Measured {
+        Measured {
+            ios: (self.ios - start_up.ios).max(0.0),
+            iops: self.iops,
+            user_s: (self.user_s - start_up.user_s).max(0.0),
+            system_s: (self.system_s - start_up.system_s).max(0.0),
+        }
+    }
+
     /// Requests for each second of CPU time.
     pub fn ios_per_cpu_s(&self) -> f64 {
         let cpu_s = self.user_s + self.system_s;
@@ -138,9 +155,26 @@ impl Contender {
     pub fn run(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
         let (out, user_s, system_s) = timed(&self.words(target, load, programs), cpu)?;
         let (ios, iops) = self
-            .read(&out, f64::from(load.seconds))
+            .read(&out, f64::from(load.millis) / 1e3)
             .ok_or_else(|| format!("{} says nothing of its I/Os: {out}", self.name()))?;
         Ok(Measured { ios, iops, user_s, system_s })
+    }
+
+    /// What a run of hardly any load costs, to be taken off a longer one: fio's start-up alone takes a sixth of a second of CPU time.
+    /// Nothing for programs that count their time in whole seconds; theirs is a few ms.
+    ///
+    /// # Errors
+    /// As in [`run`](Self::run).
+    pub fn start_up(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
+        let shortest = Load { millis: 100, ..load };
+        match self.program() {
+            None | Some("fio") if !self.is_bare() => self.run(target, shortest, cpu, programs),
+            _ => Ok(Measured { ios: 0.0, iops: 0.0, user_s: 0.0, system_s: 0.0 }),
+        }
+    }
+
+    fn is_bare(self) -> bool {
+        matches!(self, Contender::BareRing | Contender::BarePread | Contender::BareNop)
     }
 
     /// Its command line.
@@ -203,8 +237,8 @@ fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<
     let mut words = vec![programs.plimsoll.display().to_string()];
     let pattern = if load.random { "randread" } else { "read" };
     words.extend(split(&format!(
-        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} --runtime {} --set backend={backend}",
-        load.block_kib, load.depth, target.bytes, load.seconds
+        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} --runtime {}ms --set backend={backend}",
+        load.block_kib, load.depth, target.bytes, load.millis
     )));
     words.extend(["--target".to_owned(), target.path.display().to_string()]);
     words.extend(["--out".to_owned(), target.scratch.join("run.plimsoll").display().to_string()]);
@@ -216,7 +250,7 @@ fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<
 
 fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<String> {
     let mut words = vec![programs.bare.display().to_string(), target.path.display().to_string()];
-    words.extend(split(&format!("--bytes {} --seconds {} {way}", target.bytes, load.seconds)));
+    words.extend(split(&format!("--bytes {} --seconds {} {way}", target.bytes, load.whole_seconds())));
     if target.direct {
         words.push("--direct".to_owned());
     }
@@ -227,11 +261,11 @@ fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
     let pattern = if load.random { "randread" } else { "read" };
     let mut words = split(&format!(
         "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} --numjobs=1 --time_based --readonly \
-         --output-format=json --size={} --runtime={} --direct={} {more}",
+         --output-format=json --size={} --runtime={}ms --direct={} {more}",
         load.block_kib,
         load.depth,
         target.bytes,
-        load.seconds,
+        load.millis,
         u8::from(target.direct)
     ));
     words.push(format!("--filename={}", target.path.display()));
@@ -247,7 +281,7 @@ fn t_io_uring(target: &Target, load: Load) -> Vec<String> {
         "io_uring -d{depth} -s{depth} -c{depth} -b{} -p0 -B1 -F1 -n1 -O{} -r{}",
         load.block_kib * 1024,
         u8::from(target.direct),
-        load.seconds,
+        load.whole_seconds(),
         depth = load.depth
     ));
     words.push(target.path.display().to_string());
@@ -259,7 +293,10 @@ fn elbencho(target: &Target, load: Load) -> Vec<String> {
     let path = if target.direct { "--direct" } else { "" };
     let mut words = split(&format!(
         "elbencho --read {order} {path} --nodiocheck --block {}k --size {} --threads 1 --iodepth {} --timelimit {} --infloop --nolive",
-        load.block_kib, target.bytes, load.depth, load.seconds
+        load.block_kib,
+        target.bytes,
+        load.depth,
+        load.whole_seconds()
     ));
     words.push(target.path.display().to_string());
     words
@@ -334,6 +371,9 @@ mod tests {
     fn costs_are_quotients_and_nothing_divides_by_zero() {
         let measured = Measured { ios: 1e6, iops: 5e5, user_s: 0.5, system_s: 1.5 };
         assert_eq!((measured.ios_per_cpu_s(), measured.user_ns_per_io()), (5e5, 500.0));
+        let start_up = Measured { ios: 2e5, iops: 4e5, user_s: 0.25, system_s: 0.25 };
+        assert_eq!(measured.without(start_up).ios_per_cpu_s(), 8e5 / 1.5);
+        assert_eq!(start_up.without(measured).ios_per_cpu_s(), 0.0, "noise never makes a cost negative");
         let nothing = Measured { ios: 0.0, user_s: 0.0, system_s: 0.0, ..measured };
         assert_eq!((nothing.ios_per_cpu_s(), nothing.user_ns_per_io()), (0.0, 0.0));
     }

@@ -41,8 +41,8 @@ const fn claim(of: Contender, least: f64) -> Claim {
 /// The least share of the bare loop's speed that is left when everything is recorded.
 const OF_BARE: f64 = 0.95;
 
-const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, seconds: 1 };
-const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, seconds: 1 };
+const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, millis: 1000 };
+const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, millis: 1000 };
 
 const ALL: &[Contender] = &[
     Contender::Plimsoll,
@@ -157,14 +157,13 @@ struct Book {
 
 fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
     println!("\n== {}: {}", bench.name, bench.title);
-    if shell::which("taskset").is_none() {
-        println!("SKIPPED: {} because taskset is not installed (`cargo xtask test` as root installs it)", bench.name);
-        return Ok(());
-    }
-    let target = match (bench.target)() {
+    let here =
+        shell::which("taskset").map(|_| ()).ok_or("taskset is not installed (`cargo xtask test` as root installs it)");
+    let target = match here.map_err(str::to_owned).and_then(|()| (bench.target)()) {
         Ok(target) => target,
         Err(why) => {
             println!("SKIPPED: {} because {why}", bench.name);
+            book.report.push_str(&format!("\n### {}: {}\n\nnot run, because {why}\n", bench.name, bench.title));
             return Ok(());
         }
     };
@@ -188,10 +187,14 @@ fn too_dear(bench: &Bench, comparison: &Comparison) -> Option<String> {
 fn compare(bench: &Bench, target: &Target, options: &Options, programs: &Programs) -> Outcome<Comparison> {
     let contenders: Vec<Contender> = bench.contenders.iter().copied().filter(|contender| is_here(*contender)).collect();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
-    let load = Load { seconds: options.seconds, ..bench.load };
+    let load = Load { millis: options.seconds.saturating_mul(1000), ..bench.load };
+    let start_ups = contenders
+        .iter()
+        .map(|contender| contender.start_up(target, load, options.cpu, programs))
+        .collect::<Outcome<Vec<Measured>>>()?;
     for round in 0..options.rounds {
-        for (contender, results) in contenders.iter().zip(&mut measured) {
-            let result = contender.run(target, load, options.cpu, programs)?;
+        for ((contender, start_up), results) in contenders.iter().zip(&start_ups).zip(&mut measured) {
+            let result = contender.run(target, load, options.cpu, programs)?.without(*start_up);
             println!(
                 "round {} {:22} {:>10.0} IOPS {:>10.0} I/Os per CPU-second",
                 round + 1,
@@ -223,7 +226,10 @@ fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
                 rows.push_str(&row);
                 book.missed.extend(missed);
             }
-            Err(why) => println!("SKIPPED: {} because {why}", extra.name),
+            Err(why) => {
+                println!("SKIPPED: {} because {why}", extra.name);
+                rows.push_str(&format!("| {} | not run, because {why} | |\n", extra.title));
+            }
         }
     }
     if !rows.is_empty() {

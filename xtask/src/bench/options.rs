@@ -42,6 +42,7 @@ impl Options {
             }
         }
         match &options.only {
+            Some(_) if options.write => Err("--write renews every table of the page; run it without --only".to_owned()),
             Some(name) if !names.contains(&name.as_str()) => {
                 Err(format!("there is no bench `{name}`; there are {}", names.join(", ")))
             }
@@ -65,8 +66,10 @@ mod tests {
 
     #[test]
     fn options_are_read_and_mistakes_named() {
-        let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram --write").expect("good");
-        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: true });
+        let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram").expect("good");
+        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: false });
+        assert!(parse("--write").expect("good").write);
+        assert!(parse("--only zram --write").unwrap_err().contains("without --only"));
         assert!(options.wants("zram") && !options.wants("cached") && parse("").expect("good").wants("cached"));
         assert!(parse("--rounds").unwrap_err().contains("wants a value"));
         assert!(parse("--rounds many").unwrap_err().contains("many"));
