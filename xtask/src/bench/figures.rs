@@ -144,7 +144,8 @@ fn spread(values: &[f64], words: fn(f64) -> String) -> String {
 }
 
 fn thousands(value: f64) -> String {
-    format!("{:.0} k", value / 1e3)
+    // Two digits at least, also of a disk's large requests.
+    if value < 1e4 { format!("{:.1} k", value / 1e3) } else { format!("{:.0} k", value / 1e3) }
 }
 
 #[cfg(test)]
