@@ -132,7 +132,7 @@ pub fn text(path: &Path) -> &str {
 pub struct Loop {
     /// `/dev/loop3`.
     pub device: PathBuf,
-    _file: TempDir,
+    folder: TempDir,
 }
 
 impl Loop {
@@ -142,7 +142,13 @@ impl Loop {
         let file = folder.path().join("disk.img");
         fs::File::create(&file).and_then(|f| f.set_len(mib << 20)).expect("a file for the device");
         let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
-        Loop { device, _file: folder }
+        Loop { device, folder }
+    }
+
+    /// Cuts its file off under it: from now on, every request fails.
+    pub fn cut_off(&self) {
+        let file = fs::OpenOptions::new().write(true).open(self.folder.path().join("disk.img"));
+        file.and_then(|file| file.set_len(0)).expect("a file that can be cut off");
     }
 
     /// Its counters: see the kernel's `Documentation/block/stat.rst`.

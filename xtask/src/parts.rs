@@ -58,6 +58,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["setpriv"], package: "util-linux" },
     },
     Part {
+        name: "prlimit",
+        purpose: "running with few open files or little locked memory",
+        source: Source::Program { names: &["prlimit"], package: "util-linux" },
+    },
+    Part {
         name: "chromium",
         purpose: "looking at reports in a real browser",
         source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
@@ -66,6 +71,11 @@ const PARTS: &[Part] = &[
         name: "loop",
         purpose: "the kernel's own count of requests",
         source: Source::Kernel { path: "/dev/loop-control" },
+    },
+    Part {
+        name: "fuse",
+        purpose: "a file system that delays, fails and tears on command",
+        source: Source::Kernel { path: "/dev/fuse" },
     },
     Part {
         name: "zram",

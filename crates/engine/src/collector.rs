@@ -183,8 +183,10 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stuck::Patience;
     use model::StageKind;
     use model::plan::Worker;
+    use model::units::Nanos;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
         let mut page = Interval::new([true, true, false], false);
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
-        let timetable = Timetable { start_ns: 1_000, interval_ns: 100 };
+        let timetable = Timetable { start_ns: 1_000, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
         let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new() };
         let stage =
             HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(0), worker(1)] };

@@ -5,9 +5,12 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::cpu::CpuTime;
 use crate::recorder::Interval;
+use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::Phase;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 /// How long a worker sleeps at most before it looks whether its stage was stopped.
@@ -26,7 +29,7 @@ pub(crate) enum FromWorker {
     /// It has left an interval, and is now in the one of number `now_in` or, with `None`, past the end of the load.
     Left { worker: u32, interval: Box<Interval>, now_in: Option<u32> },
     /// It is done and tells nothing more.
-    Done(WorkerEnd),
+    Done { worker: u32, end: WorkerEnd },
 }
 
 /// How a worker ended.
@@ -38,13 +41,32 @@ pub(crate) enum WorkerEnd {
     AmountFailed,
     /// A failure of ours.
     Broken(crate::EngineError),
+    /// The target did not answer so many requests, long after the end of the load.
+    Stuck { requests: u32 },
 }
+
+/// How a worker's load ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drained {
+    /// Everything came back.
+    Whole,
+    /// So many requests did not. They may still come, so their memory must stay.
+    GivenUp { requests: u32 },
+}
+
+/// How many requests of a worker the target has, for whoever has to do without the worker's own word. It has a cache line (two, for the
+/// processor fetches pairs) of its own, so that writing it costs next to nothing.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Outstanding(pub(crate) AtomicU32);
 
 /// The instants of a stage, on the control's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timetable {
     pub(crate) start_ns: u64,
     pub(crate) interval_ns: u64,
+    /// How long after the end of the load it is waited for requests.
+    pub(crate) patience: Patience,
 }
 
 impl Timetable {
@@ -64,19 +86,22 @@ pub(crate) struct Line {
     pub(crate) worker: u32,
     pub(crate) out: SyncSender<FromWorker>,
     pub(crate) back: Receiver<Box<Interval>>,
+    pub(crate) outstanding: Arc<Outstanding>,
 }
 
-/// Runs `worker` until it is done; everything that the target had comes back first.
+/// Runs `worker` until it is done; everything that the target had comes back first, or is given up.
 ///
 /// # Errors
-/// When the backend itself fails. Requests may still be with the kernel then, so the caller must keep the backend's buffers.
+/// When the backend itself fails.
+///
+/// After an error or a giving-up, requests may still be with the kernel, so the caller must keep the backend's buffers.
 pub(crate) fn drive<B: Backend, C: Clock>(
     worker: &mut WorkerState,
     backend: &mut B,
     clock: &C,
     control: &Control,
     pages: &mut Pages<'_>,
-) -> io::Result<()> {
+) -> io::Result<Drained> {
     worker.begin(pages.timetable.start_ns);
     let mut now_ns = clock.now_ns();
     loop {
@@ -87,20 +112,27 @@ pub(crate) fn drive<B: Backend, C: Clock>(
             break;
         }
         let patience_ns = pages.patience_ns(now_ns, control.stop_at_ns()).min(awake(worker.quiet_ns(now_ns)));
-        if worker.in_flight() > 0 {
+        let in_flight = worker.in_flight();
+        if in_flight > 0 {
+            pages.line.outstanding.0.store(in_flight as u32, Ordering::Relaxed);
             backend.submit(patience_ns)?;
         } else {
             clock.rest(patience_ns);
         }
         // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
         now_ns = clock.now_ns();
-        if pages.turn(now_ns, control.stop_at_ns()) {
+        let is_over = pages.turn(now_ns, control.stop_at_ns());
+        if is_over {
             worker.stop();
         }
         backend.reap(|completion| pages.write_down(worker.complete(completion, now_ns)));
+        if is_over && worker.in_flight() > 0 && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns) {
+            pages.close(now_ns);
+            return Ok(Drained::GivenUp { requests: worker.in_flight() as u32 });
+        }
     }
     pages.close(clock.now_ns());
-    Ok(())
+    Ok(Drained::Whole)
 }
 
 /// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake, because a sleeper wakes too late, and the

@@ -39,10 +39,13 @@ impl fmt::Display for EngineError {
         match self {
             EngineError::Target { path, what, remedy } => write!(f, "target {path}: {what}; {remedy}"),
             EngineError::Worker { what, source } => {
-                write!(
-                    f,
-                    "a worker could not {what}: {source}; try fewer workers, a smaller depth or --set backend=sync"
-                )
+                let remedy = match source.raw_os_error() {
+                    Some(libc::EMFILE | libc::ENFILE) => {
+                        "raise the limit of open files (ulimit -n), or try fewer workers or --set backend=sync"
+                    }
+                    _ => "try fewer workers, a smaller depth or --set backend=sync",
+                };
+                write!(f, "a worker could not {what}: {source}; {remedy}")
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::control::Control;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::recorder::Interval;
 use crate::stage::StageOutcome;
+use crate::stuck::Patience;
 use crate::target::{OpenTargets, World};
 use crate::worker::WorkerState;
 use model::plan::{HostStage, Stop};
@@ -14,6 +15,7 @@ use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use twin::Request;
 
@@ -64,13 +66,14 @@ pub(crate) fn run_stage(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> StageOutcome {
     let plan = targets.plan();
-    let timetable = Timetable { start_ns: world.now_ns, interval_ns: plan.interval.0.max(1) };
+    let timetable =
+        Timetable { start_ns: world.now_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
     // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
     let (out, inbox) = sync_channel(ROOM * stage.workers.len() + ROOM);
     let (lines, back): (Vec<Line>, Vec<SyncSender<Box<Interval>>>) = (0..stage.workers.len() as u32)
         .map(|worker| {
             let (returned, spare) = sync_channel(SPARE_PAGES + 1);
-            (Line { worker, out: out.clone(), back: spare }, returned)
+            (Line { worker, out: out.clone(), back: spare, outstanding: Arc::default() }, returned)
         })
         .unzip();
     let mut collector = Collector::new(stage, plan.host, timetable);
@@ -83,7 +86,8 @@ pub(crate) fn run_stage(
     let complete = !failed && !control.is_stopped();
     let after = (stage.stop() == Stop::Amount && complete).then(|| sync(world));
     collector.finish(after, world.now_ns.max(end_ns), sink);
-    StageOutcome { interrupted: control.is_stopped(), failed, degraded: Vec::new(), findings: Vec::new() }
+    let (degraded, findings) = (Vec::new(), Vec::new());
+    StageOutcome { interrupted: control.is_stopped(), failed, stuck: None, degraded, findings }
 }
 
 /// Hands the pages that were turned to the collector, and back to their workers.

@@ -55,6 +55,7 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         cpus: vec![],
         own_cpu: false,
         virtual_time: false,
+        patience: Nanos::seconds(30),
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         stages: stages(),

@@ -89,6 +89,7 @@ fn plan(root: &Path, backend: Backend) -> HostPlan {
         interval: Nanos::millis(20),
         backend,
         direct: false,
+        patience: Nanos::seconds(30),
         raw_latencies: false,
         contents: model::plan::Contents::RANDOM,
         cpus: vec![],

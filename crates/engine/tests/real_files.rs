@@ -43,6 +43,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         interval: Nanos::millis(20),
         backend,
         direct,
+        patience: Nanos::seconds(30),
         raw_latencies: true,
         cpus: vec![],
         own_cpu: false,

@@ -19,7 +19,7 @@ pub(crate) fn serve(link: Link, version: &str) {
         // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order.
         thread::spawn(move || listen(&inlet, &control, |order| forward.send(order).is_ok()))
     };
-    Agent { out, control, version: version.to_owned(), targets: None }.obey(&orders);
+    Agent { out, control, version: version.to_owned(), targets: None, stuck: false }.obey(&orders);
     // The listener ends with the link; nothing is left to do if it panicked.
     let _ = listener.join();
 }
@@ -43,6 +43,8 @@ struct Agent {
     control: Control,
     version: String,
     targets: Option<OpenTargets>,
+    /// A target of them does not answer any more.
+    stuck: bool,
 }
 
 impl Agent {
@@ -68,7 +70,7 @@ impl Agent {
         }
     }
 
-    fn run(&self, number: u32) -> FromAgent {
+    fn run(&mut self, number: u32) -> FromAgent {
         let Some((targets, stage)) = self
             .targets
             .as_ref()
@@ -85,21 +87,38 @@ impl Agent {
             // A coordinator that is gone stops the stage by the listener.
             let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
         };
-        let (end, degraded, findings) = match engine::run_stage(targets, stage, &self.control, &mut sink) {
-            Ok(outcome) if outcome.failed => {
-                (StageEnd::Failed(failure(stage, &errors)), outcome.degraded, outcome.findings)
-            }
-            Ok(outcome) if outcome.interrupted => (StageEnd::Interrupted, outcome.degraded, outcome.findings),
-            Ok(outcome) => (StageEnd::Complete, outcome.degraded, outcome.findings),
-            Err(error) => (StageEnd::Failed(error.to_string()), Vec::new(), Vec::new()),
+        let host = targets.plan().host;
+        let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
+        let result = engine::run_stage(targets, stage, &self.control, &mut sink);
+        let mut notes = Vec::new();
+        if let Ok(outcome) = &result {
+            notes.extend(outcome.degraded.iter().map(|detail| note(NoteKind::EngineDegraded, detail.clone())));
+            notes.extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
+            notes.extend(outcome.findings.iter().cloned());
+        }
+        let is_stuck = result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
+        let end = match result {
+            Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => StageEnd::Failed(format!("{}: {stuck}", stage.kind)),
+            Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
+            Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
+            Ok(_) => StageEnd::Complete,
+            Err(error) => StageEnd::Failed(error.to_string()),
         };
-        let note =
-            |detail| Note { stage: Some(number), host: targets.plan().host, kind: NoteKind::EngineDegraded, detail };
-        FromAgent::StageEnded { stage: number, end, notes: degraded.into_iter().map(note).chain(findings).collect() }
+        self.stuck |= is_stuck;
+        FromAgent::StageEnded { stage: number, end, notes }
     }
 
     fn release(&mut self, remove: bool) -> FromAgent {
         let left = match self.targets.take() {
+            Some(targets) if self.stuck => {
+                let paths: Vec<&str> = targets.plan().targets.iter().map(|target| target.path.as_str()).collect();
+                let left = format!(
+                    "{}: what the run made there stays, because the target does not answer; once it does, remove it with `plimsoll clean`",
+                    paths.join(", ")
+                );
+                targets.abandon();
+                remove.then_some(left)
+            }
             Some(targets) if remove => targets.remove().err().map(|error| error.to_string()),
             _ => None,
         };

@@ -79,6 +79,8 @@ crate::spec::words! {
         NoFallocate = "no-fallocate",
         /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
         EngineDegraded = "engine-degraded",
+        /// The target never answered some requests: they were given up, and with them the run.
+        Stuck = "stuck",
         /// Workloads were left out because they write and the target may not be written to.
         WorkloadsLeftOut = "workloads-left-out",
         /// A size or a time was rounded or raised to the least that makes sense.

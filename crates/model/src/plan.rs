@@ -221,6 +221,8 @@ pub struct HostPlan {
     pub backend: Backend,
     /// Whether to bypass the page cache.
     pub direct: bool,
+    /// How long after the end of a stage it is waited for requests that the target has not answered.
+    pub patience: Nanos,
     /// Whether to keep every single latency.
     pub raw_latencies: bool,
     /// The CPUs that workers run on; empty for any.

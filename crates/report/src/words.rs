@@ -275,6 +275,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::BackendFallback => "other backend",
         NoteKind::NoFallocate => "space not reserved",
         NoteKind::EngineDegraded => "engine without a part of its set-up",
+        NoteKind::Stuck => "target does not answer",
         NoteKind::WorkloadsLeftOut => "workloads left out",
         NoteKind::Adjusted => "adjusted",
         NoteKind::Mismatch => "not what was written",

@@ -11,19 +11,20 @@ use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::Mutex;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex};
 
 /// Every target of a host, claimed and open. Claims end when it is dropped.
 #[derive(Debug)]
 pub struct OpenTargets {
-    plan: HostPlan,
+    plan: Arc<HostPlan>,
     backend: Backend,
-    files: Vec<OwnedFd>,
+    /// Shared with the workers: one that hangs keeps them open.
+    files: Arc<[OwnedFd]>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
-    world: Option<Mutex<World>>,
-    contents: HostContents,
+    world: Option<Arc<Mutex<World>>>,
+    contents: Arc<HostContents>,
 }
 
 impl OpenTargets {
@@ -38,7 +39,7 @@ impl OpenTargets {
     }
 
     /// The simulated devices, where the targets are such.
-    pub(crate) fn world(&self) -> Option<&Mutex<World>> {
+    pub(crate) fn world(&self) -> Option<&Arc<Mutex<World>>> {
         self.world.as_ref()
     }
 
@@ -48,22 +49,24 @@ impl OpenTargets {
     }
 
     /// The open files, in the order of [`HostPlan::files`]; none for the null backend.
-    pub(crate) fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.files.iter().map(OwnedFd::as_fd)
+    pub(crate) fn files(&self) -> Arc<[OwnedFd]> {
+        self.files.clone()
     }
 
     /// What is written to them, and how it is checked.
-    pub(crate) fn contents(&self) -> &HostContents {
-        &self.contents
+    pub(crate) fn contents(&self) -> Arc<HostContents> {
+        self.contents.clone()
     }
 
-    /// The path of the file with this number.
-    pub(crate) fn path(&self, file: u32) -> &str {
-        self.plan.files().nth(file as usize).map_or("", |file| &file.path)
+    /// The plan, for those who may outlive the targets.
+    pub(crate) fn shared_plan(&self) -> Arc<HostPlan> {
+        self.plan.clone()
     }
 
-    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
-        self.files.iter().map(OwnedFd::as_raw_fd).collect()
+    /// Lets go of targets that do not answer: nothing is closed or removed, because both would wait for an answer. The system does it when
+    /// the process ends; the files carry our marker.
+    pub fn abandon(self) {
+        std::mem::forget(self);
     }
 
     /// Closes everything and removes the files that the run made; devices and files of others stay as they are. Comes back with
@@ -90,13 +93,13 @@ impl OpenTargets {
 /// When a target is in use, is not ours, or cannot be laid out as planned. What was made until then is ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
-    let contents = HostContents::new(&plan);
+    let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
     if is_simulated && plan.backend != Backend::Null {
-        let world = Some(Mutex::new(World::new(&plan)?));
+        let world = Some(Arc::new(Mutex::new(World::new(&plan)?)));
         let backend = plan.backend;
-        let (files, claims, notes) = (Vec::new(), Vec::new(), Vec::new());
-        return Ok(OpenTargets { backend, files, claims, notes, world, contents, plan });
+        let (files, claims, notes) = (Arc::new([]), Vec::new(), Vec::new());
+        return Ok(OpenTargets { backend, files, claims, notes, world, contents, plan: Arc::new(plan) });
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
@@ -106,7 +109,8 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
         }
     }
     let Opener { files, claims, notes, .. } = opener;
-    Ok(OpenTargets { backend, files, claims, notes, world: None, contents, plan })
+    let plan = Arc::new(plan);
+    Ok(OpenTargets { backend, files: files.into(), claims, notes, world: None, contents, plan })
 }
 
 /// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.

@@ -13,6 +13,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         interval: Nanos::seconds(1),
         backend: Backend::Null,
         direct: true,
+        patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],
         own_cpu: false,

@@ -165,6 +165,7 @@ pub(super) fn host_plan(
         interval,
         backend: engine.backend.value,
         direct: engine.direct.value,
+        patience: engine.patience.value,
         raw_latencies: engine.raw_latencies.value,
         cpus: cpus(engine.pin.value, host.facts),
         own_cpu: engine.pin.value == Pin::Core,

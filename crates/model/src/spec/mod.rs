@@ -118,6 +118,7 @@ impl Spec {
         let points = read_points(root, &axes, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
+        check_engine(&engine, problems);
         check_points(&points, problems);
         contents::check(&contents, &points, problems);
         Spec { suite, layout, stages, engine, contents, points }
@@ -286,6 +287,14 @@ fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     if measure.value.0 < 100_000_000 {
         let message = format!("{} is too short to measure anything", measure.value);
         problems.push(Problem::new(place(measure), message, "write at least 100ms"));
+    }
+}
+
+fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
+    let patience = &engine.patience;
+    if !(100_000_000..=3_600_000_000_000).contains(&patience.value.0) {
+        let message = format!("a patience of {} is out of range", patience.value);
+        problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
     }
 }
 

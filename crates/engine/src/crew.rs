@@ -1,0 +1,245 @@
+//! The threads of a stage: how they are set up, let go, and taken back, or left where they hang.
+//!
+//! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
+
+use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
+use crate::buffers::Buffers;
+use crate::contents::{Findings, HostContents};
+use crate::control::Control;
+use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
+use crate::error::EngineError;
+use crate::gate::Gate;
+use crate::recorder::Interval;
+use crate::target::World;
+use crate::worker::WorkerState;
+use model::plan::{HostPlan, HostStage, Work, Worker};
+use model::spec;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+/// A worker's own memory is on the heap; its stack holds a few frames.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Everything that the threads of a stage share.
+pub(crate) struct Shared {
+    pub(crate) files: Arc<[OwnedFd]>,
+    pub(crate) backend: spec::Backend,
+    pub(crate) world: Option<Arc<Mutex<World>>>,
+    pub(crate) plan: Arc<HostPlan>,
+    pub(crate) contents: Arc<HostContents>,
+    pub(crate) stage: HostStage,
+    pub(crate) control: Control,
+    pub(crate) keep_raw: bool,
+    pub(crate) gate: Gate,
+    pub(crate) degraded: Mutex<Vec<String>>,
+    pub(crate) findings: Mutex<Findings>,
+}
+
+/// One thread, seen from the stage.
+pub(crate) struct Member {
+    /// Where emptied pages go back.
+    pub(crate) back: SyncSender<Box<Interval>>,
+    outstanding: Arc<Outstanding>,
+    thread: JoinHandle<()>,
+}
+
+impl Member {
+    /// How many requests it had with the target when it last waited for one; at least the one that it hangs in.
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.outstanding.0.load(Ordering::Relaxed).max(1)
+    }
+}
+
+/// Starts a thread for each worker, which tells `out` what happens.
+///
+/// # Errors
+/// When the system gives no more threads; those that were started are gone again.
+pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Result<Vec<Member>, EngineError> {
+    let mut crew = Vec::new();
+    for (number, worker) in shared.stage.workers.iter().enumerate() {
+        let (back, spare) = mpsc::sync_channel(SPARE_PAGES + 1);
+        for _ in 0..SPARE_PAGES {
+            // It has room for them, and the worker's end is still here.
+            let _ = back.try_send(page(shared, worker));
+        }
+        let outstanding = Arc::new(Outstanding::default());
+        let line = Line { worker: number as u32, out: out.clone(), back: spare, outstanding: outstanding.clone() };
+        let theirs = shared.clone();
+        let started = thread::Builder::new()
+            .name(format!("worker-{number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || run_worker(&theirs, &line));
+        match started {
+            Ok(thread) => crew.push(Member { back, outstanding, thread }),
+            Err(error) => {
+                call_off(shared, crew);
+                return Err(EngineError::worker(format!("be started (thread {number})"), error));
+            }
+        }
+    }
+    Ok(crew)
+}
+
+/// Waits until all are set up.
+///
+/// # Errors
+/// When one could not be; all are gone then.
+pub(crate) fn wait_until_ready(
+    shared: &Shared,
+    crew: Vec<Member>,
+    inbox: &Receiver<FromWorker>,
+) -> Result<Vec<Member>, EngineError> {
+    for _ in 0..crew.len() {
+        if let Ok(FromWorker::Done { end: WorkerEnd::Broken(error), .. }) = inbox.recv() {
+            call_off(shared, crew);
+            return Err(error);
+        }
+    }
+    Ok(crew)
+}
+
+fn call_off(shared: &Shared, crew: Vec<Member>) {
+    shared.gate.call_off();
+    dismiss(crew);
+}
+
+/// Waits for threads that are done; a panic of one of them goes on here.
+pub(crate) fn dismiss(crew: Vec<Member>) {
+    for member in crew {
+        if let Err(panic) = member.thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// An empty page for what `worker` does.
+fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
+    let work = &shared.stage.works[worker.work as usize];
+    Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw))
+}
+
+/// A worker's thread: set up, meet the others, run, report.
+fn run_worker(shared: &Shared, line: &Line) {
+    let worker = &shared.stage.workers[line.worker as usize];
+    let files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
+    settle(&shared.plan, line.worker);
+    let work = &shared.stage.works[worker.work as usize];
+    let end = match (&shared.world, shared.backend) {
+        (Some(world), _) => {
+            run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
+        }
+        (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Sync) => {
+            let contents = shared.contents.worker(work, 1, worker.seed);
+            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);
+            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
+        }
+        (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
+    };
+    if !matches!(end, WorkerEnd::Complete) {
+        // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
+        shared.control.end_stage();
+    }
+    let _ = line.out.send(FromWorker::Done { worker: line.worker, end });
+}
+
+fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
+    let work = &shared.stage.works[worker.work as usize];
+    let (buffers, write_base) = buffers(shared, work, worker);
+    let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
+        .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
+    if let Ok(mut degraded) = shared.degraded.lock() {
+        for refusal in refused {
+            if !degraded.contains(&refusal) {
+                degraded.push(refusal);
+            }
+        }
+    }
+    Ok(ring)
+}
+
+fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
+    let work = &shared.stage.works[worker.work as usize];
+    let (buffers, write_base) = buffers(shared, work, worker);
+    Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
+        EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
+    })
+}
+
+/// A buffer for every slot, and where those of writes begin.
+fn buffers(shared: &Shared, work: &Work, worker: &Worker) -> (Buffers, usize) {
+    let depth = work.depth as usize;
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    let is_mix = work.writes() && work.reads();
+    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    let contents = shared.contents.worker(work, depth, worker.seed);
+    (Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents), write_base)
+}
+
+fn run_on<B: Backend>(
+    shared: &Shared,
+    worker: &Worker,
+    line: &Line,
+    depth: u32,
+    backend: Result<B, EngineError>,
+) -> WorkerEnd {
+    let work = &shared.stage.works[worker.work as usize];
+    // Unless every request came back, the kernel would write into memory that is somebody else's by then: in any other case, also in a
+    // panic, backend and buffers stay for good.
+    let mut backend = match backend {
+        Ok(backend) => ManuallyDrop::new(backend),
+        Err(error) => return WorkerEnd::Broken(error),
+    };
+    let mut state = WorkerState::new(work, worker, depth);
+    let first = page(shared, worker);
+    // The stage outlives its workers' setting up, so somebody listens.
+    let _ = line.out.send(FromWorker::Ready);
+    let Some(timetable) = shared.gate.wait() else {
+        drop(ManuallyDrop::into_inner(backend));
+        return WorkerEnd::Complete;
+    };
+    let clock = shared.control.clock();
+    wake_on_time();
+    let mut pages = Pages::open(timetable, line, first);
+    let end = drive(&mut state, &mut *backend, &clock, &shared.control, &mut pages);
+    if let (Some(contents), Ok(mut findings)) = (backend.contents(), shared.findings.lock()) {
+        let path = |file: u32| shared.plan.files().nth(file as usize).map_or("", |file| &file.path);
+        findings.add(contents.findings(path));
+    }
+    match end {
+        Ok(Drained::Whole) => {
+            drop(ManuallyDrop::into_inner(backend));
+            if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
+        }
+        Ok(Drained::GivenUp { requests }) => WorkerEnd::Stuck { requests },
+        Err(error) => WorkerEnd::Broken(EngineError::worker("wait for its requests", error)),
+    }
+}
+
+/// Goes to the CPUs of the plan, before the worker's memory is allocated: it then lies near them.
+fn settle(plan: &HostPlan, worker: u32) {
+    if plan.cpus.is_empty() {
+        return;
+    }
+    let mut set = CpuSet::new();
+    let own = plan.cpus[worker as usize % plan.cpus.len()];
+    let usable = |cpu: &&u32| (**cpu as usize) < CpuSet::MAX_CPU;
+    match plan.own_cpu && usable(&&own) {
+        true => set.set(own as usize),
+        false => plan.cpus.iter().filter(usable).for_each(|cpu| set.set(*cpu as usize)),
+    }
+    // A control group may forbid them; then the worker runs where it may.
+    let _ = sched_setaffinity(None, &set);
+}
+
+/// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by default.
+fn wake_on_time() {
+    // SAFETY: sets a property of this thread only; where it is refused, sleeps are a little longer.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}

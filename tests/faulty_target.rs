@@ -1,0 +1,338 @@
+//! What Plimsoll does when the target fails, is slow, tells half the truth or never answers.
+
+mod common;
+#[path = "common/faulty_fs.rs"]
+mod faulty_fs;
+
+use common::{Ended, Loop, end, has, names, plimsoll, scratch, signal, start, text, wait_until};
+use faulty_fs::{Behaviour, FaultyFs};
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const BACKENDS: [&str; 2] = ["io_uring", "sync"];
+const SIZE: &str = "2M";
+
+/// What is needed for a file system of our own.
+fn has_fuse(test: &str) -> bool {
+    has(test, &["fuse", "mount"])
+}
+
+/// The arguments of a run on `target` that takes so many seconds.
+fn arguments<'a>(backend: &'a str, rw: &'a str, seconds: &'a str, target: &'a str) -> Vec<&'a str> {
+    let shape = ["run", "--rw", rw, "--bs", "4k", "--iodepth", "4", "--numjobs", "2", "--size", SIZE];
+    let rest = ["--runtime", seconds, "--set", "interval=100ms", "--json", "--out", "run.plimsoll", "--target", target];
+    let backend = ["--set", if backend == "sync" { "backend=sync" } else { "backend=io_uring" }];
+    [&shape[..], &rest, &backend].concat()
+}
+
+/// A run that is being measured on a file system of ours.
+struct Loaded {
+    fs: FaultyFs,
+    folder: tempfile::TempDir,
+    child: Child,
+}
+
+impl Loaded {
+    fn begin(fs: FaultyFs, backend: &str, rw: &str, seconds: &str, extra: &[&str]) -> Loaded {
+        let folder = scratch();
+        let target = fs.path().join("data");
+        let args = [&arguments(backend, rw, seconds, text(&target)), extra].concat();
+        let child = start(folder.path(), &args);
+        // The layout takes 16 requests of 128 KiB, the most that the kernel sends at once; the rest is the load.
+        wait_until("the load", || fs.requests() > 100);
+        Loaded { fs, folder, child }
+    }
+
+    /// The record, read while the run goes on or after it.
+    fn record(&self) -> Value {
+        show(self.folder.path())
+    }
+}
+
+/// Waits for a program that must not be held up; the file systems of a test that fails let go of it.
+fn end_in_time(mut child: Child) -> Ended {
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
+    end(child)
+}
+
+fn show(folder: &Path) -> Value {
+    plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json()
+}
+
+fn warning<'a>(row: &'a Value, code: &str) -> &'a str {
+    let warnings = row["warnings"].as_array().expect("warnings");
+    let found = warnings.iter().find(|warning| warning["code"] == code);
+    found.and_then(|warning| warning["message"].as_str()).unwrap_or_else(|| panic!("no warning `{code}` in {row}"))
+}
+
+#[test]
+fn the_file_system_of_these_tests_does_what_it_is_told() {
+    if !has_fuse("a file system that misbehaves") {
+        return;
+    }
+    let fs = FaultyFs::new();
+    let path = fs.path().join("file");
+    let mut file = fs::File::create(&path).expect("a file");
+    let mut write = |behaviour: Behaviour, byte: u8| {
+        fs.set(behaviour);
+        file.seek(SeekFrom::Start(0)).expect("a place");
+        let moved = file.write(&[byte; 4096]);
+        fs.set(Behaviour::default());
+        moved.map_err(|error| error.raw_os_error())
+    };
+    let good = Behaviour::default();
+    assert_eq!(write(good, 1), Ok(4096));
+    assert_eq!(write(Behaviour { fail_every: 1, errno: libc::EIO, ..good }, 2), Err(Some(libc::EIO)));
+    assert_eq!(write(Behaviour { short_every: 1, ..good }, 3), Ok(2048));
+    assert_eq!(write(Behaviour { tear_every: 1, ..good }, 4), Ok(4096), "torn, and it does not say so");
+    let mut content = Vec::new();
+    fs::File::open(&path).and_then(|mut file| file.read_to_end(&mut content)).expect("readable");
+    assert_eq!((content[2047], content[2048]), (4, 1), "half is new, half is old");
+    let began = Instant::now();
+    assert_eq!(write(Behaviour { delay: Duration::from_millis(30), ..good }, 5), Ok(4096));
+    assert!(began.elapsed() >= Duration::from_millis(30));
+    fs::remove_file(&path).expect("removable");
+    assert!(names(fs.path()).is_empty());
+}
+
+#[test]
+fn errors_are_counted_by_errno_and_the_run_goes_on() {
+    if !has_fuse("EIO at a rate") {
+        return;
+    }
+    for backend in BACKENDS {
+        for rw in ["randread", "randwrite"] {
+            let loaded = Loaded::begin(FaultyFs::new(), backend, rw, "2", &[]);
+            loaded.fs.set(Behaviour { fail_every: 10, errno: libc::EIO, ..Behaviour::default() });
+            let json = end_in_time(loaded.child).with_code(1).json();
+            let row = &json["results"][0];
+            let (good, bad) = (row["ios"].as_u64().expect("ios"), row["errors"].as_u64().expect("errors"));
+            assert!(bad > 0 && bad < good / 5, "{backend} {rw}: about one in ten: {bad} of {good}");
+            assert!(warning(row, "errors").contains("EIO"), "{backend} {rw}: {row}");
+        }
+    }
+}
+
+#[test]
+fn a_part_that_moved_is_told_from_the_whole() {
+    if !has_fuse("short reads and writes") {
+        return;
+    }
+    for backend in BACKENDS {
+        for rw in ["randread", "randwrite"] {
+            let loaded = Loaded::begin(FaultyFs::that_blocks(), backend, rw, "2", &[]);
+            loaded.fs.set(Behaviour { short_every: 3, ..Behaviour::default() });
+            let json = end_in_time(loaded.child).with_code(1).json();
+            let row = &json["results"][0];
+            assert!(row["errors"].as_u64() > Some(0), "{backend} {rw}: {row}");
+            let told = warning(row, "errors");
+            assert!(told.contains("part") || told.contains("short"), "{backend} {rw}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_delay_of_the_target_stands_in_the_latencies() {
+    if !has_fuse("a known delay") {
+        return;
+    }
+    const DELAY: Duration = Duration::from_millis(40);
+    for backend in BACKENDS {
+        let fs = FaultyFs::new();
+        fs.set(Behaviour { delay: DELAY, ..Behaviour::default() });
+        let folder = scratch();
+        let target = fs.path().join("data");
+        let json = plimsoll(folder.path(), &arguments(backend, "randread", "2", text(&target))).with_code(0).json();
+        let p50 = json["results"][0]["latency_ns"]["p50"].as_u64().unwrap_or_else(|| panic!("p50 in {json}"));
+        // The middle of a bucket, at most 0.4 % from the truth.
+        assert!(p50 as f64 >= DELAY.as_nanos() as f64 * 0.996, "{backend}: {p50} ns");
+        assert_eq!(json["results"][0]["errors"], 0);
+    }
+}
+
+#[test]
+fn no_space_in_prepare_ends_the_run() {
+    if !has_fuse("ENOSPC in prepare") {
+        return;
+    }
+    for backend in BACKENDS {
+        let fs = FaultyFs::new();
+        fs.set(Behaviour { fail_every: 4, errno: libc::ENOSPC, ..Behaviour::default() });
+        let folder = scratch();
+        let target = fs.path().join("data");
+        let ended = plimsoll(folder.path(), &arguments(backend, "randread", "60", text(&target))).with_code(4);
+        assert!(ended.err.contains("No space left on device") && ended.err.contains("layout.size"), "{ended:#?}");
+        assert_eq!(show(folder.path())["state"], "failed");
+        assert!(names(fs.path()).is_empty(), "{backend}: nothing of ours stays");
+    }
+}
+
+/// The words of the note that the target does not answer.
+fn stuck_note(json: &Value) -> &str {
+    let notes = json["notes"].as_array().expect("notes");
+    let note = notes.iter().find(|note| note["code"] == "stuck").unwrap_or_else(|| panic!("no note in {json}"));
+    note["message"].as_str().expect("words")
+}
+
+const IMPATIENT: [&str; 2] = ["--set", "patience=1s"];
+
+#[test]
+fn a_target_that_stalls_for_good_holds_up_no_end() {
+    if !has_fuse("a target that stalls for good") {
+        return;
+    }
+    for (backend, outstanding, fs) in [("io_uring", 8, FaultyFs::new()), ("sync", 2, FaultyFs::that_blocks())] {
+        let loaded = Loaded::begin(fs, backend, "randread", "2", &IMPATIENT);
+        wait_until("the first sample", || loaded.record()["results"][0]["ios"].as_u64() > Some(0));
+        // Requests that the server never took, so that the kernel lets their process go.
+        loaded.fs.stall();
+        // It still stalls when the program ends; otherwise this waits for ever.
+        let ended = end_in_time(loaded.child).with_code(4);
+        let target = loaded.fs.path().join("data");
+        let expected = format!("stuck: {outstanding} requests outstanding at {}", target.display());
+        assert!(ended.err.contains(&expected), "{backend}: {ended:#?}");
+        assert!(ended.err.contains("plimsoll clean"), "what stays there is named: {ended:#?}");
+        let json = show(loaded.folder.path());
+        assert_eq!(json["state"], "failed", "{json}");
+        assert!(json["results"][0]["ios"].as_u64() > Some(0), "what was recorded is kept: {json}");
+        assert!(stuck_note(&json).contains(&expected), "{json}");
+        assert!(loaded.folder.path().join("run.html").exists());
+        loaded.fs.release();
+        wait_until("the files to be free", || {
+            plimsoll(loaded.folder.path(), &["clean", text(&target)]).code == 0 || !target.exists()
+        });
+        assert!(names(loaded.fs.path()).is_empty(), "{backend}");
+    }
+}
+
+#[test]
+fn requests_that_the_target_took_and_never_answers_are_given_up() {
+    if !has_fuse("a target that never answers") {
+        return;
+    }
+    // With one request at a time, not even the end of a process ends the wait in the kernel; see the next test.
+    let loaded = Loaded::begin(FaultyFs::new(), "io_uring", "randwrite", "2", &IMPATIENT);
+    loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
+    let ended = end_in_time(loaded.child).with_code(4);
+    assert!(ended.err.contains("stuck: 8 requests outstanding"), "{ended:#?}");
+    assert_eq!(loaded.fs.held(), 8);
+}
+
+#[test]
+fn the_record_is_whole_before_the_kernel_lets_a_hanging_process_go() {
+    if !has_fuse("a call of the kernel that nothing ends") {
+        return;
+    }
+    let loaded = Loaded::begin(FaultyFs::new(), "sync", "randread", "2", &IMPATIENT);
+    loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
+    wait_until("the record's end", || loaded.record()["state"] == "failed");
+    assert!(stuck_note(&loaded.record()).contains("stuck: 2 requests"));
+    loaded.fs.release();
+    end_in_time(loaded.child).with_code(4);
+}
+
+#[test]
+fn ctrl_c_is_not_held_up_by_a_target_that_hangs() {
+    if !has_fuse("Ctrl-C while the target hangs") {
+        return;
+    }
+    for (backend, fs) in [("io_uring", FaultyFs::new()), ("sync", FaultyFs::that_blocks())] {
+        let loaded = Loaded::begin(fs, backend, "randread", "3000", &IMPATIENT);
+        loaded.fs.stall();
+        signal(&loaded.child, "INT");
+        let ended = end_in_time(loaded.child).with_code(130);
+        assert!(ended.err.contains("does not answer"), "{backend}: {ended:#?}");
+        let json = show(loaded.folder.path());
+        assert_eq!(json["state"], "interrupted");
+        assert!(stuck_note(&json).contains("stuck"), "{json}");
+    }
+}
+
+#[test]
+fn a_flush_that_never_ends_holds_up_ctrl_c_no_longer_than_the_patience() {
+    if !has_fuse("an fsync that hangs") {
+        return;
+    }
+    let fs = FaultyFs::new();
+    fs.set(Behaviour { hang_fsync: true, ..Behaviour::default() });
+    let folder = scratch();
+    let target = fs.path().join("data");
+    let args = [&arguments("io_uring", "randread", "60", text(&target))[..], &IMPATIENT].concat();
+    let child = start(folder.path(), &args);
+    wait_until("the flush", || fs.held() == 1);
+    signal(&child, "INT");
+    wait_until("the record's end", || show(folder.path())["state"] == "interrupted");
+    assert!(stuck_note(&show(folder.path())).contains("stuck: 1 request outstanding"));
+    fs.release();
+    end(child).with_code(130);
+}
+
+#[test]
+fn a_device_that_loses_its_ground_is_counted_by_errno() {
+    if !has("a loop device whose file is cut off", &["losetup", "loop"]) {
+        return;
+    }
+    for backend in BACKENDS {
+        let device = Loop::new(64);
+        let folder = scratch();
+        let args = arguments(backend, "randread", "2", text(&device.device));
+        let args: Vec<&str> =
+            args.iter().map(|word| if *word == "--target" { "--destroy-data" } else { word }).collect();
+        let before = device.counters();
+        let child = start(folder.path(), &args);
+        wait_until("the load", || device.counters().since(before).reads > 100);
+        device.cut_off();
+        let json = end(child).with_code(1).json();
+        let row = &json["results"][0];
+        assert!(row["ios"].as_u64() > Some(0) && row["errors"].as_u64() > Some(0), "{backend}: {row}");
+        assert!(warning(row, "errors").contains("EIO"), "{backend}: {row}");
+    }
+}
+
+/// Runs the program as a user without privileges, in a folder of its own, under a limit.
+fn as_nobody(limit: &str, args: &[&str]) -> (Ended, tempfile::TempDir) {
+    let folder = scratch();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
+    let program = folder.path().join("plimsoll");
+    fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    let mut nobody = Command::new("prlimit");
+    nobody.args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    nobody.args(args).current_dir(folder.path()).stdin(Stdio::null()).env("NO_COLOR", "1");
+    (nobody.output().expect("prlimit starts").into(), folder)
+}
+
+#[test]
+fn without_memory_to_lock_the_ring_does_without_registered_buffers_and_says_so() {
+    if !has("a low limit of locked memory", &["prlimit", "setpriv", "loop"]) {
+        return;
+    }
+    // Enough for the rings themselves, and half of what each worker's buffers take.
+    let args = arguments("io_uring", "randread", "1", "data");
+    let args: Vec<&str> = args.iter().map(|word| if *word == "4k" { "64k" } else { word }).collect();
+    let (ended, _folder) = as_nobody("--memlock=131072:131072", &args);
+    let json = ended.with_code(0).json();
+    let notes = json["notes"].as_array().expect("notes");
+    let told = notes.iter().filter(|note| note["code"] == "engine-degraded");
+    let told: Vec<&str> = told.filter_map(|note| note["message"].as_str()).collect();
+    assert!(told.iter().any(|words| words.starts_with("registered buffers: ")), "{json}");
+    assert!(json["results"][0]["ios"].as_u64() > Some(0), "{json}");
+}
+
+#[test]
+fn more_workers_than_open_files_are_refused_in_words() {
+    if !has("a low limit of open files", &["prlimit", "setpriv", "loop"]) {
+        return;
+    }
+    let args = arguments("io_uring", "randread", "1", "data");
+    let args: Vec<&str> =
+        args.iter().map(|word| if *word == "2" { "100" } else { word }).chain(["--set", "files=2"]).collect();
+    let (ended, folder) = as_nobody("--nofile=64:64", &args);
+    let ended = ended.with_code(4);
+    assert!(ended.err.contains("Too many open files") && ended.err.contains("ulimit -n"), "{ended:#?}");
+    assert!(!folder.path().join("data").exists(), "nothing of ours stays");
+}
