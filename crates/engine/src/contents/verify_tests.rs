@@ -172,4 +172,7 @@ fn only_the_first_damages_are_kept_but_every_read_is_condemned() {
     let mut bench = Bench::new(true);
     assert!((0..100).all(|block| bench.read(block * 8192) == Verdict::Damaged(Kind::Corrupt)));
     assert_eq!(bench.verifier.damages().len(), KEPT);
+    let mut bench = Bench::new(true);
+    assert!((0..100).all(|_| bench.read(0) == Verdict::Damaged(Kind::Corrupt)));
+    assert_eq!(bench.verifier.damages().len(), 1, "the same place");
 }
