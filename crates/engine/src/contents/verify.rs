@@ -175,7 +175,7 @@ impl Verifier {
         let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);
         let kind = if is_torn { Kind::Torn } else { kind };
         // A place that is read again and again must not crowd out the others.
-        let is_new = self.damages.iter().all(|known| (known.file, known.offset) != (file, offset));
+        let is_new = self.damages.iter().all(|known| (known.kind, known.file, known.offset) != (kind, file, offset));
         if is_new && self.damages.len() < KEPT {
             let ours = self.identity.run;
             self.damages.push(Damage { kind, file, offset, expected, found, ours });
