@@ -130,8 +130,8 @@ impl Filler {
         (length as u64 * self.random_ppm / 1_000_000) as usize
     }
 
-    /// Makes `bytes`, which are random from the start, unlike all others for what finds duplicates. Eight bytes in each sector cost a hundredth
-    /// of the whole: what is written again has to come back from the processor that carried it to the target, line by line.
+    /// Makes `bytes`, which are random from the start, unlike all others for what finds duplicates. Eight bytes in each sector dirty an eighth
+    /// of the cache lines: each that is written again has to come back from the processor that carried it to the target, line by line.
     #[inline]
     fn stamp(&mut self, bytes: &mut [u8]) {
         let mut value = self.number();
