@@ -105,7 +105,7 @@ fn single_damage(targets: &OpenTargets, errno: i32) -> String {
 
 #[test]
 fn a_sound_target_has_no_mismatch_whatever_runs() {
-    for backend in [Backend::IoUring, Backend::Sync] {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
         let (_base, root) = scratch();
         let targets = opened(&root, backend, "r", true);
         for stage in [0, 3, 1, 3, 1, 2, 3] {

@@ -17,9 +17,6 @@ const UNIT_WORDS: usize = UNIT / 8;
 /// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as well: the originals themselves
 /// are not copies.
 const ORIGINALS: usize = 64;
-/// Compressing file systems and arrays look at 128 KiB at a time and seldom at more, so that a request of this size is alone with itself:
-/// 8 fresh bytes in each 512 keep it apart from all others for what finds duplicates, at a hundredth of the cost.
-const STAMPED_ONLY: usize = 128 << 10;
 /// Deduplicating storage compares blocks of this size or larger.
 const SECTOR: usize = 512;
 
@@ -82,7 +79,7 @@ impl Filler {
     /// Fills `bytes`, which are to be written at `offset` of their file. What they hold from the last time is random already.
     #[inline]
     pub(crate) fn fill(&mut self, bytes: &mut [u8], offset: u64) {
-        if self.is_plain() && bytes.len() >= STAMPED_ONLY {
+        if self.is_plain() {
             return self.stamp(bytes);
         }
         let mut rest = bytes;
@@ -133,6 +130,8 @@ impl Filler {
         (length as u64 * self.random_ppm / 1_000_000) as usize
     }
 
+    /// Makes `bytes`, which are random from the start, unlike all others for what finds duplicates. Eight bytes in each sector dirty an eighth
+    /// of the cache lines: each that is written again has to come back from the processor that carried it to the target, line by line.
     #[inline]
     fn stamp(&mut self, bytes: &mut [u8]) {
         let mut value = self.number();

@@ -7,7 +7,7 @@ use crate::backend::Io;
 use model::Op;
 use std::sync::Arc;
 
-/// What is kept of the first places that were damaged.
+/// How many of the first damaged places are kept.
 pub(crate) const KEPT: usize = 16;
 
 /// A request while the target has it.
@@ -174,7 +174,9 @@ impl Verifier {
         };
         let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);
         let kind = if is_torn { Kind::Torn } else { kind };
-        if self.damages.len() < KEPT {
+        // A place that is read again and again must not crowd out the others.
+        let is_new = self.damages.iter().all(|known| (known.kind, known.file, known.offset) != (kind, file, offset));
+        if is_new && self.damages.len() < KEPT {
             let ours = self.identity.run;
             self.damages.push(Damage { kind, file, offset, expected, found, ours });
         }

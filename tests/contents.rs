@@ -1,0 +1,78 @@
+//! What blocks hold, and damage that a run finds in what another one left: the whole way from the suite to the report.
+
+mod common;
+
+use common::{plimsoll, scratch};
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const SUITE: &str = r#"
+name = "checked"
+[layout]
+files = 1
+size = "4MiB"
+[stages]
+measure = "300ms"
+interval = "50ms"
+[contents]
+verify = true
+compressible = "50%"
+[[workload]]
+name = "reads"
+workers = 2
+depth = 4
+block_size = "64KiB"
+access = "permutation"
+"#;
+
+fn run(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let all: Vec<&str> = ["run", "checked.toml", "--json"].iter().chain(args).copied().collect();
+    plimsoll(folder, &all).with_code(0).json()
+}
+
+fn warnings(json: &serde_json::Value) -> Vec<&str> {
+    let found = json["results"][0]["warnings"].as_array().expect("warnings");
+    found.iter().map(|warning| warning["code"].as_str().expect("a word")).collect()
+}
+
+#[test]
+fn damage_between_two_runs_is_found_counted_and_told_with_its_place() {
+    let folder = scratch();
+    let here = folder.path();
+    fs::write(here.join("checked.toml"), SUITE).expect("writes");
+    let sound = run(here, &["--target", "data", "--keep-data", "--out", "one.plimsoll"]);
+    assert!(warnings(&sound).contains(&"reducible-contents"), "{sound}");
+    assert!(!warnings(&sound).contains(&"errors"), "{sound}");
+
+    let path = here.join("data/data-00000.bin");
+    let existing = ["--existing", "--target", "data/data-00000.bin", "--out"];
+    let again = run(here, &[&existing[..], &["two.plimsoll"]].concat());
+    assert!(!warnings(&again).contains(&"errors"), "{again}");
+
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("opens");
+    file.write_all_at(b"!", 1_000_000).expect("writes");
+    file.sync_all().expect("syncs");
+    let args = [&["run", "checked.toml", "--json"], &existing[..], &["three.plimsoll"]].concat();
+    let damaged = plimsoll(here, &args).with_code(1).json();
+    assert!(warnings(&damaged).contains(&"errors"), "{damaged}");
+    let notes = damaged["notes"].as_array().expect("notes");
+    let mismatches = notes.iter().filter(|note| note["code"] == "mismatch").count();
+    assert_eq!(mismatches, 1, "one place, however often it was read: {damaged}");
+    let told = plimsoll(here, &["show", "three.plimsoll"]).out;
+    assert!(told.contains("corrupt block"), "{told}");
+    let page = fs::read_to_string(here.join("three.html")).expect("the report");
+    // 1,000,000 lies in the sector that begins at 999,936.
+    assert!(page.contains("data-00000.bin at offset 999936"), "the report names the place");
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused_or_said() {
+    let folder = scratch();
+    let here = folder.path();
+    fs::write(here.join("checked.toml"), SUITE).expect("writes");
+    let refused = plimsoll(here, &["run", "checked.toml", "--set", "contents.duplicate=30%"]);
+    assert!(refused.code == 2 && refused.err.contains("leave out duplicate, or verify"), "{refused:?}");
+    let plan = plimsoll(here, &["plan", "checked.toml", "--set", "prepare=false"]).with_code(0).out;
+    assert!(plan.contains("blocks that no workload of this run wrote are not checked"), "{plan}");
+}
