@@ -203,7 +203,8 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
-        let timetable = Timetable { start_ns: 1_000, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let timetable =
+            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
         let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new() };
         let stage =
             HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(0), worker(1)] };

@@ -15,6 +15,8 @@ struct Shared {
     clock: Monotonic,
     /// When the load of the current stage ends, on `clock`. Workers read it once a batch; hardly anybody writes it.
     stop_at_ns: AtomicU64,
+    /// When the load of the current stage begins. A stage that is stopped before it begins ends when it begins.
+    start_at_ns: AtomicU64,
     stopped: AtomicBool,
 }
 
@@ -27,8 +29,12 @@ impl Default for Control {
 impl Control {
     /// A control that lets stages run.
     pub fn new() -> Control {
-        let shared =
-            Shared { clock: Monotonic::start(), stop_at_ns: AtomicU64::new(u64::MAX), stopped: AtomicBool::new(false) };
+        let shared = Shared {
+            clock: Monotonic::start(),
+            stop_at_ns: AtomicU64::new(u64::MAX),
+            start_at_ns: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        };
         Control { shared: Arc::new(shared) }
     }
 
@@ -50,11 +56,13 @@ impl Control {
 
     /// Ends the current stage only.
     pub(crate) fn end_stage(&self) {
-        self.shared.stop_at_ns.fetch_min(self.shared.clock.now_ns(), Ordering::SeqCst);
+        let now_ns = self.shared.clock.now_ns().max(self.shared.start_at_ns.load(Ordering::SeqCst));
+        self.shared.stop_at_ns.fetch_min(now_ns, Ordering::SeqCst);
     }
 
-    /// Sets the end of a new stage; a stop that came before stands.
-    pub(crate) fn begin_stage(&self, stop_at_ns: u64) {
+    /// Sets the begin and the end of a new stage; a stop that came before stands.
+    pub(crate) fn begin_stage(&self, start_at_ns: u64, stop_at_ns: u64) {
+        self.shared.start_at_ns.store(start_at_ns, Ordering::SeqCst);
         self.shared.stop_at_ns.store(stop_at_ns, Ordering::SeqCst);
         if self.is_stopped() {
             self.end_stage();
@@ -74,11 +82,20 @@ mod tests {
     #[test]
     fn a_stop_between_stages_ends_the_next_one_at_once() {
         let control = Control::new();
-        control.begin_stage(u64::MAX);
+        control.begin_stage(0, u64::MAX);
         assert_eq!(control.stop_at_ns(), u64::MAX);
         control.stop();
         assert!(control.stop_at_ns() <= control.clock().now_ns());
-        control.begin_stage(u64::MAX);
+        control.begin_stage(0, u64::MAX);
         assert!(control.stop_at_ns() <= control.clock().now_ns());
+    }
+
+    #[test]
+    fn a_stage_that_is_stopped_before_it_begins_ends_when_it_begins() {
+        let control = Control::new();
+        let start_ns = u64::MAX / 2;
+        control.begin_stage(start_ns, u64::MAX);
+        control.stop();
+        assert_eq!(control.stop_at_ns(), start_ns);
     }
 }

@@ -4,9 +4,10 @@
 
 use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
+use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
-use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
+use crate::driver::{AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::recorder::Interval;
@@ -17,7 +18,7 @@ use model::spec;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) degraded: Mutex<Vec<String>>,
     pub(crate) findings: Mutex<Findings>,
+    /// How much later than asked for the last worker began.
+    pub(crate) late_ns: AtomicU64,
 }
 
 /// One thread, seen from the stage.
@@ -103,7 +106,8 @@ pub(crate) fn wait_until_ready(
     Ok(crew)
 }
 
-fn call_off(shared: &Shared, crew: Vec<Member>) {
+/// Sends workers home that wait for their start.
+pub(crate) fn call_off(shared: &Shared, crew: Vec<Member>) {
     shared.gate.call_off();
     dismiss(crew);
 }
@@ -206,6 +210,8 @@ fn run_on<B: Backend>(
     };
     let clock = shared.control.clock();
     wake_on_time();
+    let late_ns = timetable.late_ns + wait_until(timetable.start_ns, &clock);
+    shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
     let mut pages = Pages::open(timetable, line, first);
     let end = drive(&mut state, &mut *backend, &clock, &shared.control, &mut pages);
     if let (Some(contents), Ok(mut findings)) = (backend.contents(), shared.findings.lock()) {
@@ -219,6 +225,19 @@ fn run_on<B: Backend>(
         }
         Ok(Drained::GivenUp { requests }) => WorkerEnd::Stuck { requests },
         Err(error) => WorkerEnd::Broken(EngineError::worker("wait for its requests", error)),
+    }
+}
+
+/// Waits for the common start. Comes back with how much too late it is.
+fn wait_until(start_ns: u64, clock: &Monotonic) -> u64 {
+    loop {
+        let now_ns = clock.now_ns();
+        match start_ns.checked_sub(now_ns) {
+            None | Some(0) => return now_ns - start_ns,
+            // The last stretch is spent awake: a sleeper wakes too late.
+            Some(left_ns) if left_ns > AWAKE_NS => clock.rest(left_ns - AWAKE_NS),
+            Some(_) => std::hint::spin_loop(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 /// Timers and wake-ups of a good machine are late by less than this.
-const AWAKE_NS: u64 = 60_000;
+pub(crate) const AWAKE_NS: u64 = 60_000;
 
 /// Pages that a worker has beside the one it writes: it makes itself another in mid-load only when the collector is this many intervals late.
 pub(crate) const SPARE_PAGES: usize = 2;
@@ -64,6 +64,8 @@ pub(crate) struct Outstanding(pub(crate) AtomicU32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timetable {
     pub(crate) start_ns: u64,
+    /// How much later than asked for that is.
+    pub(crate) late_ns: u64,
     pub(crate) interval_ns: u64,
     /// How long after the end of the load it is waited for requests.
     pub(crate) patience: Patience,

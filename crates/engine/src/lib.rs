@@ -28,6 +28,6 @@ pub use clock::{Clock, Monotonic};
 pub use control::Control;
 pub use error::EngineError;
 pub use generator::{Generator, Request};
-pub use stage::{StageOutcome, run_stage};
+pub use stage::{StageOutcome, When, run_stage};
 pub use stuck::Stuck;
 pub use target::{OpenTargets, clean, is_simulated, open, simulated};

@@ -16,6 +16,7 @@ use model::plan::{HostPlan, HostStage, Stop, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
 use model::{Histogram, IntervalSample, Note};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -41,9 +42,15 @@ pub struct StageOutcome {
     pub degraded: Vec<String>,
     /// What the checks of reads found: the first damaged places, and how much was not checked.
     pub findings: Vec<Note>,
+    /// How much later than asked for the last worker began, in ns.
+    pub late_ns: u64,
 }
 
-/// Runs `stage`, telling `sink` each interval as soon as all workers have left it.
+/// Asks when the stage is to begin, as soon as all of its workers are set up: an instant on the control's clock, or `None` to call it off.
+pub type When<'a> = &'a mut dyn FnMut() -> Option<u64>;
+
+/// Runs `stage`, telling `sink` each interval as soon as all workers have left it. Once all workers are ready, `when` says when they
+/// begin; in virtual time only whether.
 ///
 /// # Errors
 /// When a worker could not be set up or its backend broke. What was recorded until then was told.
@@ -51,10 +58,14 @@ pub fn run_stage(
     targets: &OpenTargets,
     stage: &HostStage,
     control: &Control,
+    when: When<'_>,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();
     if let Some(world) = targets.world().filter(|_| plan.virtual_time) {
+        if when().is_none() {
+            return Ok(StageOutcome::called_off());
+        }
         let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
         return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
     }
@@ -70,12 +81,17 @@ pub fn run_stage(
         gate: Gate::default(),
         degraded: Mutex::new(Vec::new()),
         findings: Mutex::new(Findings::default()),
+        late_ns: AtomicU64::new(0),
     });
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
     let crew = crew::start(&shared, &out)?;
     let crew = crew::wait_until_ready(&shared, crew, &inbox)?;
     drop(out);
-    let timetable = begin(&shared, plan);
+    let Some(start_ns) = when() else {
+        crew::call_off(&shared, crew);
+        return Ok(StageOutcome::called_off());
+    };
+    let timetable = begin(&shared, plan, start_ns);
     let mut collector = Collector::new(stage, plan.host, timetable);
     let mut ends = collect(&mut collector, &inbox, &crew, control, timetable.patience, sink);
     if ends.stuck == 0 {
@@ -105,22 +121,41 @@ pub fn run_stage(
     let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
     let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
     let findings = findings.notes(stage.stage, plan.host);
-    Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings })
+    let late_ns = shared.late_ns.load(Ordering::Relaxed);
+    Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
+}
+
+impl StageOutcome {
+    /// Of a stage that did not take place.
+    fn called_off() -> StageOutcome {
+        StageOutcome {
+            interrupted: true,
+            failed: false,
+            stuck: None,
+            degraded: Vec::new(),
+            findings: Vec::new(),
+            late_ns: 0,
+        }
+    }
 }
 
 fn pick<'a>(workers: &'a [Worker], numbers: &[u32]) -> Vec<&'a Worker> {
     numbers.iter().filter_map(|number| workers.get(*number as usize)).collect()
 }
 
-/// Lets all workers go.
-fn begin(shared: &Shared, plan: &HostPlan) -> Timetable {
-    let start_ns = shared.control.clock().now_ns();
+/// Lets all workers go at `start_ns`, or now where that is over.
+fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
+    let now_ns = shared.control.clock().now_ns();
+    let late_ns = now_ns.saturating_sub(start_ns);
+    // No sample may reach back to where no load was.
+    let start_ns = start_ns.max(now_ns);
     let stop_at_ns = match shared.stage.stop() {
         Stop::After(time) => start_ns.saturating_add(time.0),
         Stop::Amount => u64::MAX,
     };
-    shared.control.begin_stage(stop_at_ns);
-    let timetable = Timetable { start_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
+    shared.control.begin_stage(start_ns, stop_at_ns);
+    let timetable =
+        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
     shared.gate.open(timetable);
     timetable
 }

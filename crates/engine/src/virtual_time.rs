@@ -66,8 +66,12 @@ pub(crate) fn run_stage(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> StageOutcome {
     let plan = targets.plan();
-    let timetable =
-        Timetable { start_ns: world.now_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
+    let timetable = Timetable {
+        start_ns: world.now_ns,
+        late_ns: 0,
+        interval_ns: plan.interval.0.max(1),
+        patience: Patience(plan.patience),
+    };
     // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
     let (out, inbox) = sync_channel(ROOM * stage.workers.len() + ROOM);
     let (lines, back): (Vec<Line>, Vec<SyncSender<Box<Interval>>>) = (0..stage.workers.len() as u32)
@@ -87,7 +91,7 @@ pub(crate) fn run_stage(
     let after = (stage.stop() == Stop::Amount && complete).then(|| sync(world));
     collector.finish(after, world.now_ns.max(end_ns), sink);
     let (degraded, findings) = (Vec::new(), Vec::new());
-    StageOutcome { interrupted: control.is_stopped(), failed, stuck: None, degraded, findings }
+    StageOutcome { interrupted: control.is_stopped(), failed, stuck: None, degraded, findings, late_ns: 0 }
 }
 
 /// Hands the pages that were turned to the collector, and back to their workers.

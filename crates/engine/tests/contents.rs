@@ -66,7 +66,7 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
 fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, BTreeMap<i32, u64>) {
     let mut errors = BTreeMap::new();
     let stage = targets.plan().stages[stage].clone();
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut |sample| {
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
         for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
             *errors.entry(*errno).or_default() += count;
         }

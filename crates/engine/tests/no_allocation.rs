@@ -115,7 +115,7 @@ fn windows(backend: Backend, verify: bool) -> Vec<u64> {
 
     COUNTED.store(0, Ordering::SeqCst);
     ARMED.store(true, Ordering::SeqCst);
-    run_stage(&targets, &stages[0], &Control::new(), &mut |_| {}).expect("no failure of ours");
+    run_stage(&targets, &stages[0], &Control::new(), &mut || Some(0), &mut |_| {}).expect("no failure of ours");
     ARMED.store(false, Ordering::SeqCst);
     assert!(
         COUNTED.load(Ordering::SeqCst) > 0,
@@ -124,7 +124,7 @@ fn windows(backend: Backend, verify: bool) -> Vec<u64> {
 
     let control = Control::new();
     let (mut told, mut ios, mut counts) = (0, 0, Vec::new());
-    run_stage(&targets, &stages[1], &control, &mut |sample| {
+    run_stage(&targets, &stages[1], &control, &mut || Some(0), &mut |sample| {
         if sample.phase != Phase::Load {
             return;
         }

@@ -57,8 +57,8 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
 fn run(targets: &OpenTargets, stage: usize) -> (engine::StageOutcome, Vec<IntervalSample>) {
     let mut samples = Vec::new();
     let stage = targets.plan().stages[stage].clone();
-    let outcome =
-        run_stage(targets, &stage, &Control::new(), &mut |sample| samples.push(sample)).expect("no failure of ours");
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| samples.push(sample))
+        .expect("no failure of ours");
     (outcome, samples)
 }
 
@@ -138,7 +138,7 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
     let control = Control::new();
     let mut samples: Vec<IntervalSample> = Vec::new();
     let stage = targets.plan().stages[1].clone();
-    let outcome = run_stage(&targets, &stage, &control, &mut |sample| {
+    let outcome = run_stage(&targets, &stage, &control, &mut || Some(0), &mut |sample| {
         samples.push(sample);
         if samples.len() == 3 {
             control.stop();
@@ -148,7 +148,7 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
     assert!(outcome.interrupted);
     check_sums(&samples);
     assert!(samples.len() >= 3);
-    let again = run_stage(&targets, &stage, &control, &mut |_| {}).expect("no failure of ours");
+    let again = run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| {}).expect("no failure of ours");
     assert!(again.interrupted, "no other stage begins");
 }
 

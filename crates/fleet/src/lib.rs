@@ -1,13 +1,18 @@
 //! Plan → agents → events: starts the agents, gives each its share, runs the stages on all of them at once.
 //!
 //! The [`Coordinator`] decides and does nothing; [`Fleet`] does what it decides. A local run is a fleet of one agent at the other
-//! end of an in-memory pair, over the same messages that a remote one speaks.
+//! end of an in-memory pair, over the same messages that a remote one speaks. Nothing listens: an agent speaks on its standard streams,
+//! and whoever started it holds them.
 
 mod agent;
+mod clock;
 mod coordinator;
+pub mod launch;
+mod link;
 mod performer;
 mod wire;
 
-pub use coordinator::{Action, Coordinator, Input};
-pub use performer::{Ending, Fleet, FleetError, Interrupter};
-pub use wire::{FromAgent, Link, ToAgent, pair};
+pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
+pub use coordinator::{Action, Coordinator, Input, Now, Reach};
+pub use performer::{Ending, Fleet, FleetError, Interrupter, Told};
+pub use wire::{FromAgent, ToAgent};

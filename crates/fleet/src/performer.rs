@@ -1,22 +1,48 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the recorder.
 
-use crate::agent;
-use crate::coordinator::{Action, Coordinator, Input};
-use crate::wire::{FromAgent, Inlet, Outlet, ToAgent, pair};
+use crate::agent::{self, Guard};
+use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
+use crate::launch::{Launched, Process};
+use crate::link::{Inlet, Outlet, pair};
+use crate::wire::{FromAgent, ToAgent};
 use model::testbed::HostFacts;
-use model::{Event, Plan, RunEnd};
+use model::{Event, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often the coordinator hears that time passes.
+const TICK: Duration = Duration::from_millis(100);
 
 /// The agents of a run, ready to be asked and told.
 #[derive(Debug)]
 pub struct Fleet {
-    outlets: Vec<Outlet>,
+    members: Vec<Member>,
     inputs: Receiver<Input>,
     interrupter: Interrupter,
+    clock: SteadyClock,
+    reach: Reach,
+}
+
+/// One agent, seen from here.
+#[derive(Debug)]
+struct Member {
+    /// What the user calls the host; empty for this process.
+    name: String,
+    outlet: Option<Outlet>,
+    process: Option<Process>,
+}
+
+/// Time since the fleet was made.
+#[derive(Clone, Copy, Debug)]
+struct SteadyClock(Instant);
+
+impl SteadyClock {
+    fn now_ns(self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
 }
 
 /// Ends a run from another thread, such as a signal's.
@@ -38,8 +64,10 @@ impl Interrupter {
 pub enum FleetError {
     /// An agent is gone before the run began.
     Lost {
-        /// Which one.
-        host: usize,
+        /// Which one, by its name or number.
+        host: String,
+        /// What is known of the reason, in words.
+        why: String,
     },
     /// Somebody stopped it before the run began.
     Interrupted,
@@ -48,13 +76,24 @@ pub enum FleetError {
 impl fmt::Display for FleetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FleetError::Lost { host } => write!(f, "the agent of host {host} ended before the run began; start again"),
+            FleetError::Lost { host, why } => {
+                write!(f, "the agent of host {host} ended before the run began ({why}); start again")
+            }
             FleetError::Interrupted => f.write_str("stopped before the run began; nothing was touched"),
         }
     }
 }
 
 impl std::error::Error for FleetError {}
+
+/// What a host said of itself, and how it was reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// What it is.
+    pub facts: HostFacts,
+    /// By how much its wall clock is ahead of ours, in ns. For people: nothing is measured by it.
+    pub wall_ahead_ns: i128,
+}
 
 /// How a run ended, and what it left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,14 +107,36 @@ pub struct Ending {
 impl Fleet {
     /// A fleet of one: an agent in this process, at the other end of an in-memory pair.
     pub fn local(version: &str) -> Fleet {
-        let (inputs, receiver) = channel();
         let (ours, theirs) = pair();
         let version = version.to_owned();
         // The agent ends when our end of the link does; nobody waits for its thread.
-        thread::spawn(move || agent::serve(theirs, &version));
+        thread::spawn(move || agent::serve(theirs, Guard::none(), &version));
         let (outlet, inlet) = ours.split();
-        forward(0, inlet, inputs.clone());
-        Fleet { outlets: vec![outlet], inputs: receiver, interrupter: Interrupter { inputs } }
+        let member = Member { name: String::new(), outlet: Some(outlet), process: None };
+        Fleet::of(vec![(member, inlet)], Reach::OwnProcess)
+    }
+
+    /// A fleet of agents that were launched. Each gives us up after so long a silence.
+    pub fn remote(launched: Vec<Launched>, lost_after: Nanos) -> Fleet {
+        let welcome = ToAgent::Welcome { lost_after_ns: lost_after.0 };
+        let member = |launched: Launched| {
+            let (outlet, inlet) = launched.link.split();
+            // If it is gone already, the end of its link says so.
+            let _ = outlet.send(&welcome);
+            (Member { name: launched.name, outlet: Some(outlet), process: Some(launched.process) }, inlet)
+        };
+        Fleet::of(launched.into_iter().map(member).collect(), Reach::Remote)
+    }
+
+    fn of(members: Vec<(Member, Inlet)>, reach: Reach) -> Fleet {
+        let (inputs, receiver) = channel();
+        let clock = SteadyClock(Instant::now());
+        let listen = |(host, (member, inlet)): (usize, (Member, Inlet))| {
+            forward(host, inlet, inputs.clone(), clock, member.process.as_ref().map(Process::words));
+            member
+        };
+        let members = members.into_iter().enumerate().map(listen).collect();
+        Fleet { members, inputs: receiver, interrupter: Interrupter { inputs }, clock, reach }
     }
 
     /// A handle that ends the run.
@@ -87,63 +148,156 @@ impl Fleet {
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[String]) -> Result<Vec<HostFacts>, FleetError> {
-        for (host, outlet) in self.outlets.iter().enumerate() {
-            let order = ToAgent::Inspect { targets: targets.to_vec() };
-            outlet.send(&order).map_err(|_| FleetError::Lost { host })?;
+    pub fn inspect(&self, targets: &[String]) -> Result<Vec<Told>, FleetError> {
+        let several = self.members.len() > 1;
+        for (host, member) in self.members.iter().enumerate() {
+            let order = ToAgent::Inspect { targets: targets.to_vec(), host: several.then_some(host as u32) };
+            // One that is gone is heard of below, with the reason.
+            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&order));
+            let _ = self.ping(host);
         }
-        let mut facts: Vec<Option<HostFacts>> = vec![None; self.outlets.len()];
-        while facts.contains(&None) {
+        let mut told: Vec<Option<Told>> = vec![None; self.members.len()];
+        while told.contains(&None) {
             match self.inputs.recv() {
-                Ok(Input::Heard { host, message: FromAgent::Facts(told) }) => facts[host] = Some(*told),
-                Ok(Input::Lost { host }) => return Err(FleetError::Lost { host }),
-                Ok(Input::Interrupt) => return Err(FleetError::Interrupted),
+                Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
+                    told[host] = Some(self.told(host, *facts, theirs));
+                }
+                Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
+                Ok(Input::Interrupt) | Err(_) => return Err(FleetError::Interrupted),
                 Ok(_) => {}
-                Err(_) => return Err(FleetError::Lost { host: 0 }),
             }
         }
-        Ok(facts.into_iter().flatten().collect())
+        Ok(told.into_iter().flatten().collect())
     }
 
-    /// Runs `plan` and hands every event to `record` in order. An error of `record` ends the run: a figure that nobody
-    /// keeps is not worth a load. With `keep_data`, the files of the run stay on the targets.
-    pub fn run(self, plan: &Plan, keep_data: bool, record: &mut dyn FnMut(&Event) -> Result<(), String>) -> Ending {
-        let mut coordinator = Coordinator::new(plan, keep_data);
+    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
+        let name = &self.members[host].name;
+        if !name.is_empty() {
+            // People know a host by the name that they gave.
+            facts.hostname.clone_from(name);
+        }
+        Told { facts, wall_ahead_ns: i128::from(unix_ns_there) - i128::from(unix_ns()) }
+    }
+
+    fn name(&self, host: usize) -> String {
+        match self.members.get(host).map(|member| member.name.as_str()) {
+            None | Some("") => host.to_string(),
+            Some(name) => name.to_owned(),
+        }
+    }
+
+    /// Runs `plan` from stage `first_stage` on and hands every event to `record` in order. An error of `record` ends the run: a figure that
+    /// nobody keeps is not worth a load. With `keep_data`, the files of the run stay on the targets.
+    pub fn run(
+        mut self,
+        plan: &Plan,
+        first_stage: u32,
+        keep_data: bool,
+        record: &mut dyn FnMut(&Event) -> Result<(), String>,
+    ) -> Ending {
+        let mut coordinator = Coordinator::new(plan, first_stage, self.reach, keep_data);
         let mut inputs = VecDeque::from([Input::Begin]);
+        let mut ticked = Instant::now();
         loop {
             let input = match inputs.pop_front() {
                 Some(input) => input,
-                // We hold a sender ourselves, so the channel cannot close.
-                None => self.inputs.recv().unwrap_or(Input::Interrupt),
+                None => self.next_input(&mut ticked),
             };
-            for action in coordinator.step(input, unix_ns()) {
-                match action {
-                    Action::Send { host, message } => {
-                        if self.outlets[host].send(&message).is_err() {
-                            inputs.push_back(Input::Lost { host });
-                        }
-                    }
-                    Action::Emit(event) => {
-                        if let Err(why) = record(&event) {
-                            inputs.push_back(Input::Unrecordable(why));
-                        }
-                    }
-                    Action::Finish { end, left } => return Ending { end, left },
+            for action in coordinator.step(input, self.now()) {
+                match self.perform(action, record) {
+                    Done::Yes => {}
+                    Done::Then(input) => inputs.push_back(input),
+                    Done::Over(ending) => return ending,
                 }
             }
         }
     }
+
+    /// What happens next; at least that time passes.
+    fn next_input(&self, ticked: &mut Instant) -> Input {
+        if ticked.elapsed() < TICK {
+            match self.inputs.recv_timeout(TICK) {
+                Ok(input) => return input,
+                Err(RecvTimeoutError::Timeout) => {}
+                // We hold a sender ourselves, so the channel cannot close.
+                Err(RecvTimeoutError::Disconnected) => return Input::Interrupt,
+            }
+        }
+        *ticked = Instant::now();
+        Input::Tick
+    }
+
+    fn now(&self) -> Now {
+        Now { steady_ns: self.clock.now_ns(), unix_ns: unix_ns() }
+    }
+
+    fn perform(&mut self, action: Action, record: &mut dyn FnMut(&Event) -> Result<(), String>) -> Done {
+        let sent = match action {
+            Action::Send { host, message } => {
+                (host, self.members[host].outlet.as_ref().map(|outlet| outlet.send(&message)))
+            }
+            Action::Ping { host } => (host, self.ping(host)),
+            Action::Drop { host } => {
+                self.members[host].outlet = None;
+                self.members[host].process = None;
+                return Done::Yes;
+            }
+            Action::Emit(event) => {
+                return match record(&event) {
+                    Ok(()) => Done::Yes,
+                    Err(why) => Done::Then(Input::Unrecordable(why)),
+                };
+            }
+            Action::Finish { end, left } => return Done::Over(Ending { end, left }),
+        };
+        match sent {
+            (host, Some(Err(_))) => {
+                Done::Then(Input::Lost { host, why: "it does not take messages any more".to_owned() })
+            }
+            _ => Done::Yes,
+        }
+    }
+
+    fn ping(&self, host: usize) -> Option<Result<(), crate::link::LinkError>> {
+        let outlet = self.members[host].outlet.as_ref()?;
+        Some(outlet.send(&ToAgent::Ping { sent_ns: self.clock.now_ns() }))
+    }
+}
+
+/// What became of an action.
+enum Done {
+    Yes,
+    /// And something follows from it.
+    Then(Input),
+    Over(Ending),
 }
 
 /// Passes on what an agent says, and that it is gone.
-fn forward(host: usize, inlet: Inlet, inputs: Sender<Input>) {
+fn forward(
+    host: usize,
+    mut inlet: Inlet,
+    inputs: Sender<Input>,
+    clock: SteadyClock,
+    words: Option<crate::launch::LastWords>,
+) {
     thread::spawn(move || {
-        while let Ok(message) = inlet.receive() {
-            if inputs.send(Input::Heard { host, message }).is_err() {
-                return;
+        let why = loop {
+            match inlet.receive() {
+                Ok(message) => {
+                    let at_ns = clock.now_ns();
+                    if inputs.send(Input::Heard { host, message, at_ns }).is_err() {
+                        return;
+                    }
+                }
+                Err(crate::link::LinkError::Closed) => break "its connection ended",
+                Err(crate::link::LinkError::Garbled) => break "what it sends cannot be read",
             }
-        }
-        let _ = inputs.send(Input::Lost { host });
+        };
+        let why = match words.map(|words| words.wait()) {
+            Some(words) if !words.is_empty() => format!("{why} ({words})"),
+            _ => why.to_owned(),
+        };
+        let _ = inputs.send(Input::Lost { host, why });
     });
 }
 

@@ -15,6 +15,8 @@ pub enum Event {
     },
     /// A host completed an interval.
     Sample(IntervalSample),
+    /// A host told when it really began a stage. It comes when the host ends the stage.
+    HostStarted(HostStart),
     /// A stage ended on all hosts.
     StageEnded {
         /// The stage's number.
@@ -31,6 +33,19 @@ pub enum Event {
         /// How.
         end: RunEnd,
     },
+}
+
+/// When a host really began a stage, against the instant that all had agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostStart {
+    /// The stage's number.
+    pub stage: u32,
+    /// The host.
+    pub host: u32,
+    /// How much later than agreed its last worker began, in ns on its own clock.
+    pub late_ns: u64,
+    /// By how much its clock may have been judged wrong, in ns: the agreed instant was that far off at most.
+    pub error_ns: u64,
 }
 
 /// How a stage ended.
@@ -79,6 +94,10 @@ crate::spec::words! {
         NoFallocate = "no-fallocate",
         /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
         EngineDegraded = "engine-degraded",
+        /// A host died, or was not heard of any more.
+        HostLost = "host-lost",
+        /// Something about the hosts together that a reader has to know: two that are one, or a wall clock that is off.
+        Hosts = "hosts",
         /// The target never answered some requests: they were given up, and with them the run.
         Stuck = "stuck",
         /// Workloads were left out because they write and the target may not be written to.

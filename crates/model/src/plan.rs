@@ -1,7 +1,7 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
-use crate::spec::{Access, Backend, DuplicateScope};
+use crate::spec::{Access, Backend, DuplicateScope, OnLostHost};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ pub struct Plan {
     pub direct: bool,
     /// Whether the layout is what stood there before, and nothing is written.
     pub existing: bool,
+    /// What holds for the hosts together.
+    pub fleet: FleetPolicy,
     /// The points, in the order in which they run.
     pub points: Vec<Point>,
     /// The stages, in the order in which they run. A stage's place in this list is its number everywhere.
@@ -47,6 +49,17 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// What the planner decided against the suite's word, and why.
     pub notes: Vec<PlanNote>,
+}
+
+/// What becomes of a run whose hosts fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetPolicy {
+    /// What happens when one is lost.
+    pub on_lost_host: OnLostHost,
+    /// Hosts that have to be left at least for the run to go on; at least 1.
+    pub quorum: u32,
+    /// After so long a silence, coordinator and host give each other up.
+    pub lost_after: Nanos,
 }
 
 /// Something that the planner has to say.

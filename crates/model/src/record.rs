@@ -1,6 +1,6 @@
 //! A whole run as it was recorded: what a run file holds.
 
-use crate::event::{Event, Note, RunEnd, StageEnd};
+use crate::event::{Event, HostStart, Note, RunEnd, StageEnd};
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
 use crate::testbed::HostFacts;
@@ -33,6 +33,8 @@ pub struct StageRecord {
     pub started_unix_ns: u64,
     /// How it ended; `None` where the run was killed in it.
     pub end: Option<StageEnd>,
+    /// When each host really began it; one entry for each that ended it.
+    pub starts: Vec<HostStart>,
     /// Its samples by interval, then host.
     pub samples: Vec<IntervalSample>,
 }
@@ -52,11 +54,22 @@ impl Record {
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::StageStarted { stage, unix_ns } => {
-                self.stages.push(StageRecord { stage, started_unix_ns: unix_ns, end: None, samples: Vec::new() });
+                self.stages.push(StageRecord {
+                    stage,
+                    started_unix_ns: unix_ns,
+                    end: None,
+                    starts: Vec::new(),
+                    samples: Vec::new(),
+                });
             }
             Event::Sample(sample) => {
                 if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
                     record.samples.push(sample);
+                }
+            }
+            Event::HostStarted(start) => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == start.stage) {
+                    record.starts.push(start);
                 }
             }
             Event::StageEnded { stage, end } => {

@@ -8,6 +8,11 @@ pub const MARKER: &str = ".plimsoll";
 /// The subfolder that takes our files where a target directory holds somebody's own.
 pub const DATA_DIR: &str = "plimsoll-data";
 
+/// What is added to the name of a host's own folder where several hosts load the same target path, which may be one place for all of them.
+pub fn host_suffix(host: u32) -> String {
+    format!("-h{host:04}")
+}
+
 /// One host, and the targets as that host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
@@ -27,6 +32,9 @@ pub struct HostFacts {
     pub numa_cpus: Vec<Vec<u32>>,
     /// The hypervisor, where one shows itself.
     pub hypervisor: Option<String>,
+    /// What tells this host from all others, even where they share a name: two that have it in common are one. Empty where unknown.
+    #[serde(default)]
+    pub identity: String,
     /// The version of the agent that read this.
     pub agent_version: String,
     /// The targets, in the order in which they were asked for.

@@ -20,9 +20,19 @@ pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> Hos
         memory_available: Bytes(memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0)),
         numa_cpus: numa_cpus(tree),
         hypervisor: hypervisor(tree, cpu.as_ref()),
+        identity: identity(tree),
         agent_version: agent_version.to_owned(),
         targets,
     }
+}
+
+/// The running kernel, the namespaces that make several hosts of one machine, and the name that Slurm gives a node.
+fn identity(tree: &Tree) -> String {
+    let boot = tree.text("proc/sys/kernel/random/boot_id");
+    let space = |name: &str| std::fs::read_link(tree.path(&format!("proc/self/ns/{name}"))).ok();
+    let spaces = ["net", "uts", "mnt"].map(|name| space(name).map(|link| link.to_string_lossy().into_owned()));
+    let node = std::env::var("SLURMD_NODENAME").ok();
+    boot.into_iter().chain(spaces.into_iter().flatten()).chain(node).collect::<Vec<_>>().join(" ")
 }
 
 /// More nodes or CPUs than any machine has: a file that says so is not the kernel's.

@@ -11,10 +11,11 @@ use tree::Tree;
 
 /// What this host is, and what each of `targets` is to it.
 ///
-/// Never fails: what cannot be read is empty, or says why. `agent_version` goes into the facts as it is.
-pub fn host(targets: &[String], agent_version: &str) -> HostFacts {
+/// Never fails: what cannot be read is empty, or says why. `agent_version` goes into the facts as it is. With `host`, the host's number among
+/// several, its files go to a folder of its own in every target directory.
+pub fn host(targets: &[String], host: Option<u32>, agent_version: &str) -> HostFacts {
     let tree = Tree::real();
     let mounts = mounts::read(&tree);
-    let targets = targets.iter().map(|path| target::facts(&tree, &mounts, path)).collect();
+    let targets = targets.iter().map(|path| target::facts(&tree, &mounts, path, host)).collect();
     host::facts(&tree, agent_version, targets)
 }

@@ -3,16 +3,16 @@
 use crate::tree::Tree;
 use crate::{device, mounts};
 use model::Bytes;
-use model::testbed::{DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind};
+use model::testbed::{DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind, host_suffix};
 use procfs::process::MountInfo;
 use rustix::fs::Access;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The facts of the target at `path`.
-pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetFacts {
-    let kind = kind(tree, mounts, path);
+/// The facts of the target at `path`, for the only host or for one of several.
+pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -> TargetFacts {
+    let kind = kind(tree, mounts, path, host);
     // What is missing lies where its parent lies.
     let place = match kind {
         TargetKind::Missing | TargetKind::NoParent => parent(Path::new(path)),
@@ -46,16 +46,16 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetFacts {
     }
 }
 
-fn kind(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetKind {
+fn kind(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -> TargetKind {
     let place = Path::new(path);
     let meta = match std::fs::metadata(place) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == ErrorKind::NotFound => return missing(place),
+        Err(error) if error.kind() == ErrorKind::NotFound => return missing(place, host),
         Err(error) => return TargetKind::Unreadable(error.to_string()),
     };
     let kind = meta.file_type();
     if kind.is_dir() {
-        directory(place)
+        directory(place, host)
     } else if kind.is_file() {
         TargetKind::File { size: Bytes(meta.len()) }
     } else if kind.is_block_device() {
@@ -71,12 +71,16 @@ fn kind(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetKind {
     }
 }
 
-fn missing(place: &Path) -> TargetKind {
+fn missing(place: &Path, host: Option<u32>) -> TargetKind {
     if place.symlink_metadata().is_ok() {
         return TargetKind::Unreadable("a symbolic link that leads nowhere".to_owned());
     }
     match std::fs::metadata(parent(place)) {
-        Ok(meta) if meta.is_dir() => TargetKind::Missing,
+        Ok(meta) if meta.is_dir() => match host {
+            None => TargetKind::Missing,
+            // Beside it, because a directory that several hosts share belongs to none of them.
+            Some(host) => in_folder(&with_suffix(place, host)),
+        },
         Ok(_) => TargetKind::Unreadable("what stands above it is not a directory".to_owned()),
         Err(_) => TargetKind::NoParent,
     }
@@ -91,8 +95,11 @@ fn parent(place: &Path) -> PathBuf {
 }
 
 /// Our files go into the directory itself if it is empty or ours, and else into a subfolder with a name of ours.
-fn directory(place: &Path) -> TargetKind {
+fn directory(place: &Path, host: Option<u32>) -> TargetKind {
     let inner = place.join(DATA_DIR);
+    if let Some(host) = host {
+        return in_folder(&with_suffix(&inner, host));
+    }
     let (root, state) = match state(place) {
         Ok(DirectoryState::Foreign) => (inner.clone(), state(&inner)),
         state => (place.to_owned(), state),
@@ -101,6 +108,20 @@ fn directory(place: &Path) -> TargetKind {
         Ok(state) => TargetKind::Directory { root: root.to_string_lossy().into_owned(), state },
         Err(why) => TargetKind::Unreadable(why),
     }
+}
+
+/// Our files go into this folder and nowhere else.
+fn in_folder(folder: &Path) -> TargetKind {
+    match state(folder) {
+        Ok(state) => TargetKind::Directory { root: folder.to_string_lossy().into_owned(), state },
+        Err(why) => TargetKind::Unreadable(why),
+    }
+}
+
+fn with_suffix(place: &Path, host: u32) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(host_suffix(host));
+    PathBuf::from(name)
 }
 
 /// What a directory holds.
@@ -162,7 +183,7 @@ mod tests {
 
     fn look(path: &Path) -> TargetFacts {
         let tree = Tree::real();
-        facts(&tree, &mounts::read(&tree), path.to_str().expect("UTF-8"))
+        facts(&tree, &mounts::read(&tree), path.to_str().expect("UTF-8"), None)
     }
 
     fn root_and_state(path: &Path) -> (PathBuf, DirectoryState) {

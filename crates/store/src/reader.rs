@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::open::open;
 use crate::plausible;
-use model::event::{Note, NoteKind, RunEnd, StageEnd};
+use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
 use model::record::{Record, StageRecord};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
@@ -67,6 +67,7 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
     plausible::plan(&plan, testbed.len())?;
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
+    starts(connection, &mut record.stages)?;
     fill(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
     record.end = match (ended, state.as_deref()) {
@@ -125,10 +126,30 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             Some("failed") => Some(StageEnd::Failed(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
             Some(_) => return Err("a stage ended in a way that is none".into()),
         };
-        stages.push(StageRecord { stage, started_unix_ns: unsigned(row.get(1)?)?, end, samples: Vec::new() });
+        stages.push(StageRecord {
+            stage,
+            started_unix_ns: unsigned(row.get(1)?)?,
+            end,
+            starts: Vec::new(),
+            samples: Vec::new(),
+        });
         Ok(())
     })?;
     Ok(stages)
+}
+
+fn starts(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    each(connection, "SELECT stage, host, late_ns, error_ns FROM starts ORDER BY stage, host", |row| {
+        let start = HostStart {
+            stage: small(row.get(0)?)?,
+            host: small(row.get(1)?)?,
+            late_ns: unsigned(row.get(2)?)?,
+            error_ns: unsigned(row.get(3)?)?,
+        };
+        let record = stages.iter_mut().find(|record| record.stage == start.stage);
+        record.ok_or("a host began a stage that never did")?.starts.push(start);
+        Ok(())
+    })
 }
 
 /// Stage, interval, host: in this order, samples of a record stand.

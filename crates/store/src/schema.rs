@@ -1,7 +1,7 @@
 //! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
 
 /// The version of the tables and of the plan in them. A file with another one is refused.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Tells a run file from other SQLite files: `PLIM` in ASCII.
 pub const APPLICATION_ID: u32 = 0x504C_494D;
@@ -18,6 +18,9 @@ CREATE TABLE workloads (point INTEGER NOT NULL, work INTEGER NOT NULL, workload 
 CREATE TABLE stages (
     stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT NULL, state TEXT, reason TEXT
 );
+CREATE TABLE starts (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, late_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, PRIMARY KEY (stage, host)
+) WITHOUT ROWID;
 CREATE TABLE intervals (
     stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, phase TEXT NOT NULL,
     start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL,

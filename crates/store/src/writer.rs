@@ -146,6 +146,10 @@ fn write(transaction: &Transaction<'_>, plan: &Plan, event: &Event) -> rusqlite:
             transaction.execute("INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)", row)?;
         }
         Event::Sample(sample) => write_sample(transaction, sample)?,
+        Event::HostStarted(start) => {
+            let row = params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
+            transaction.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", row)?;
+        }
         Event::StageEnded { stage, end } => {
             let (state, reason) = match end {
                 StageEnd::Complete => ("complete", None),

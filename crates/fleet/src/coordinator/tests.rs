@@ -1,5 +1,6 @@
 use super::*;
 use model::plan::{Stage, StageKind, Stop, Work};
+use model::sample::Phase;
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent, Scale};
 
@@ -32,101 +33,212 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         backend: Backend::Null,
         direct: true,
         existing: false,
+        fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }; stages],
-        hosts: vec![host; hosts],
+        hosts: (0..hosts as u32)
+            .map(|number| model::HostPlan { host: number, hostname: format!("h{number}"), ..host.clone() })
+            .collect(),
         notes: vec![],
     }
 }
 
+fn continuing(hosts: usize, quorum: u32) -> Plan {
+    let mut plan = plan(hosts, 2);
+    plan.fleet = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum, ..plan.fleet };
+    plan
+}
+
+fn own(plan: &Plan) -> Coordinator {
+    Coordinator::new(plan, 0, Reach::OwnProcess, false)
+}
+
 fn heard(host: usize, message: FromAgent) -> Input {
-    Input::Heard { host, message }
+    Input::Heard { host, message, at_ns: 0 }
 }
 
 fn ready(host: usize) -> Input {
     heard(host, FromAgent::Ready { notes: vec![] })
 }
 
+fn armed(host: usize, stage: u32) -> Input {
+    heard(host, FromAgent::Armed { stage })
+}
+
 fn ended(host: usize, stage: u32, end: StageEnd) -> Input {
-    heard(host, FromAgent::StageEnded { stage, end, notes: vec![] })
+    heard(host, FromAgent::StageEnded { stage, end, notes: vec![], late_ns: None })
 }
 
 fn released(host: usize) -> Input {
     heard(host, FromAgent::Released { left: None })
 }
 
-/// A short script of what a list of actions does.
+fn lost(host: usize) -> Input {
+    Input::Lost { host, why: "gone".to_owned() }
+}
+
+fn sample(stage: u32, interval: u32) -> FromAgent {
+    FromAgent::Sample(Box::new(IntervalSample {
+        stage,
+        host: 77,
+        interval,
+        start_ns: 0,
+        length_ns: 1,
+        phase: Phase::Load,
+        ops: vec![],
+        workers: vec![],
+    }))
+}
+
+/// A short script of what a list of actions does, without the pings.
 fn script(actions: &[Action]) -> Vec<String> {
-    actions
-        .iter()
-        .map(|action| match action {
-            Action::Send { host, message } => match message {
-                ToAgent::Assign(_) => format!("{host}:assign"),
-                ToAgent::Start { stage } => format!("{host}:start {stage}"),
-                ToAgent::Stop => format!("{host}:stop"),
-                ToAgent::Release { remove } => format!("{host}:release {remove}"),
-                ToAgent::Inspect { .. } => format!("{host}:inspect"),
-            },
-            Action::Emit(Event::StageStarted { stage, .. }) => format!("started {stage}"),
-            Action::Emit(Event::StageEnded { stage, end }) => format!("ended {stage} {end:?}"),
-            Action::Emit(Event::RunEnded { end, .. }) => format!("run ended {end:?}"),
-            Action::Emit(event) => format!("{event:?}"),
-            Action::Finish { end, .. } => format!("finish {end:?}"),
-        })
-        .collect()
+    let line = |action: &Action| match action {
+        Action::Send { host, message } => match message {
+            ToAgent::Assign(_) => format!("{host}:assign"),
+            ToAgent::Arm { stage } => format!("{host}:arm {stage}"),
+            ToAgent::Go { start_ns: None } => format!("{host}:go"),
+            ToAgent::Go { start_ns: Some(at) } => format!("{host}:go at {at}"),
+            ToAgent::Stop => format!("{host}:stop"),
+            ToAgent::Release { remove } => format!("{host}:release {remove}"),
+            other => format!("{host}:{other:?}"),
+        },
+        Action::Ping { .. } => String::new(),
+        Action::Drop { host } => format!("{host}:drop"),
+        Action::Emit(Event::StageStarted { stage, .. }) => format!("started {stage}"),
+        Action::Emit(Event::StageEnded { stage, end }) => format!("ended {stage} {end:?}"),
+        Action::Emit(Event::RunEnded { end, .. }) => format!("run ended {end:?}"),
+        Action::Emit(Event::Note(note)) => format!("note {:?} {:?}", note.kind, note.stage),
+        Action::Emit(Event::Sample(sample)) => format!("sample {} of {}", sample.interval, sample.host),
+        Action::Emit(event) => format!("{event:?}"),
+        Action::Finish { end, .. } => format!("finish {end:?}"),
+    };
+    actions.iter().map(line).filter(|line| !line.is_empty()).collect()
 }
 
 fn run(coordinator: &mut Coordinator, inputs: Vec<Input>) -> Vec<String> {
-    inputs.into_iter().flat_map(|input| script(&coordinator.step(input, 0))).collect()
+    inputs.into_iter().flat_map(|input| script(&coordinator.step(input, Now::default()))).collect()
 }
 
 #[test]
-fn a_stage_begins_when_all_are_ready_and_ends_when_all_have_ended() {
-    let mut coordinator = Coordinator::new(&plan(2, 2), false);
+fn a_stage_begins_when_all_are_set_up_and_ends_when_all_have_ended() {
+    let mut coordinator = own(&plan(2, 2));
     assert_eq!(run(&mut coordinator, vec![Input::Begin]), ["0:assign", "1:assign"]);
     assert_eq!(run(&mut coordinator, vec![ready(1)]), Vec::<String>::new());
-    assert_eq!(run(&mut coordinator, vec![ready(0)]), ["started 0", "0:start 0", "1:start 0"]);
+    assert_eq!(run(&mut coordinator, vec![ready(0)]), ["0:arm 0", "1:arm 0"]);
+    assert_eq!(run(&mut coordinator, vec![armed(1, 0)]), Vec::<String>::new());
+    assert_eq!(run(&mut coordinator, vec![armed(0, 0)]), ["started 0", "0:go", "1:go"]);
     let next = run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
-    assert_eq!(next, ["ended 0 Complete", "started 1", "0:start 1", "1:start 1"]);
+    assert_eq!(next, ["ended 0 Complete", "0:arm 1", "1:arm 1"]);
+    run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
     let last = run(&mut coordinator, vec![ended(1, 1, StageEnd::Complete), ended(0, 1, StageEnd::Complete)]);
     assert_eq!(last, ["ended 1 Complete", "run ended Complete", "0:release true", "1:release true"]);
     assert_eq!(run(&mut coordinator, vec![released(0), released(1)]), ["finish Complete"]);
 }
 
 #[test]
+fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
+    let mut coordinator = Coordinator::new(&plan(2, 1), 0, Reach::Remote, false);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0)]);
+    let waits = run(&mut coordinator, vec![armed(1, 0)]);
+    assert_eq!(waits, Vec::<String>::new(), "no clock is known yet");
+    let pong =
+        |host, sent_ns, agent_ns, at_ns| Input::Heard { host, message: FromAgent::Pong { sent_ns, agent_ns }, at_ns };
+    run(&mut coordinator, vec![pong(0, 1_000, 5_000_500, 2_000)]);
+    let now = Now { steady_ns: 2_000, unix_ns: 0 };
+    let go = script(&coordinator.step(pong(1, 1_000, 1_500, 2_000), now));
+    // 100 ms, 50 µs for each of two hosts, and two of the longest round trips ahead of 2,000, as each host's clock shows it.
+    let at = 2_000 + 100_000_000 + 100_000 + 2_000;
+    assert_eq!(go, ["started 0".to_owned(), format!("0:go at {}", at + 4_999_000), format!("1:go at {at}")]);
+    let end = FromAgent::StageEnded { stage: 0, end: StageEnd::Complete, notes: vec![], late_ns: Some(70) };
+    let told = coordinator.step(heard(0, end), now);
+    // Half a round trip, and the drift of 100 ms at 100 ppm.
+    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 500 + 10_010 };
+    assert_eq!(told, [Action::Emit(Event::HostStarted(start))]);
+}
+
+#[test]
 fn an_interrupt_stops_all_keeps_the_part_and_lets_go() {
-    let mut coordinator = Coordinator::new(&plan(1, 3), true);
-    run(&mut coordinator, vec![Input::Begin, ready(0)]);
+    let mut coordinator = Coordinator::new(&plan(1, 3), 0, Reach::OwnProcess, true);
+    run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0)]);
     assert_eq!(run(&mut coordinator, vec![Input::Interrupt, Input::Interrupt]), ["0:stop"]);
     let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), released(0)]);
     assert_eq!(end, ["ended 0 Interrupted", "run ended Interrupted", "0:release false", "finish Interrupted"]);
 }
 
 #[test]
-fn a_refusal_ends_the_run_before_any_stage() {
-    let mut coordinator = Coordinator::new(&plan(2, 1), false);
+fn a_stage_that_is_interrupted_before_it_begins_never_was() {
+    let mut coordinator = own(&plan(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), Input::Interrupt]);
+    let end = run(
+        &mut coordinator,
+        vec![ended(0, 0, StageEnd::Interrupted), armed(1, 0), ended(1, 0, StageEnd::Interrupted)],
+    );
+    assert_eq!(end, ["run ended Interrupted", "0:release true", "1:release true"]);
+}
+
+#[test]
+fn a_refusal_ends_the_run_before_any_stage_and_names_the_host() {
+    let mut coordinator = own(&plan(2, 1));
     run(&mut coordinator, vec![Input::Begin]);
     let refused = run(&mut coordinator, vec![heard(0, FromAgent::Refused("full".into()))]);
     assert_eq!(refused, ["0:stop", "1:stop"]);
     let end = run(&mut coordinator, vec![ready(1), released(0), released(1)]);
-    assert_eq!(end, ["run ended Failed(\"full\")", "0:release true", "1:release true", "finish Failed(\"full\")"]);
+    let failed = "Failed(\"host h0: full\")";
+    assert_eq!(
+        end,
+        [format!("run ended {failed}"), "0:release true".into(), "1:release true".into(), format!("finish {failed}")]
+    );
 }
 
 #[test]
-fn a_lost_host_ends_the_run_and_nobody_waits_for_it() {
-    let mut coordinator = Coordinator::new(&plan(2, 2), false);
+fn a_lost_host_ends_the_run_and_nobody_waits_for_it_and_the_layout_stays() {
+    let mut coordinator = own(&plan(2, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)", "0:stop"]);
+    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), lost(0)]);
+    assert!(end[0].starts_with("ended 0 Failed(\"host h1 was lost: gone; go on with `plimsoll resume`"), "{end:?}");
+    assert_eq!(end[2], "0:release false");
+    assert!(end.last().expect("lines").starts_with("finish Failed"));
+}
+
+#[test]
+fn with_a_quorum_the_run_goes_on_without_the_lost() {
+    let mut coordinator = own(&continuing(3, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)]);
+    assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)"]);
+    let next = run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)]);
+    assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
+    let too_few = run(&mut coordinator, vec![armed(0, 1), armed(2, 1), lost(0)]);
+    assert_eq!(too_few[3..], ["0:drop", "note HostLost Some(1)", "2:stop"]);
+}
+
+#[test]
+fn a_silent_host_is_lost_and_one_that_answers_is_not() {
+    let mut coordinator = Coordinator::new(&continuing(2, 1), 0, Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
-    assert_eq!(run(&mut coordinator, vec![Input::Lost { host: 1 }]), ["0:stop"]);
-    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), Input::Lost { host: 0 }]);
-    assert_eq!(
-        end,
-        [
-            "ended 0 Failed(\"host 1 was lost\")",
-            "run ended Failed(\"host 1 was lost\")",
-            "0:release true",
-            "finish Failed(\"host 1 was lost\")"
-        ]
-    );
+    let now = Now { steady_ns: 10_000_000_001, unix_ns: 0 };
+    let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
+    coordinator.step(Input::Heard { host: 0, message: pong, at_ns: 9_000_000_000 }, now);
+    assert_eq!(script(&coordinator.step(Input::Tick, now)), ["1:drop", "note HostLost Some(0)"]);
+    assert_eq!(script(&coordinator.step(Input::Tick, now)), Vec::<String>::new());
+}
+
+#[test]
+fn each_interval_counts_once_and_only_in_its_stage() {
+    let mut coordinator = own(&plan(1, 2));
+    let early = run(&mut coordinator, vec![Input::Begin, ready(0), heard(0, sample(0, 0)), armed(0, 0)]);
+    assert!(!early.iter().any(|line| line.starts_with("sample")));
+    let told = run(&mut coordinator, [0, 0, 1, 3, 2].map(|interval| heard(0, sample(0, interval))).into());
+    assert_eq!(told, ["sample 0 of 0", "sample 1 of 0", "sample 3 of 0"]);
+    assert_eq!(run(&mut coordinator, vec![heard(0, sample(1, 9))]), Vec::<String>::new());
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), armed(0, 1)]);
+    assert_eq!(run(&mut coordinator, vec![heard(0, sample(0, 9)), heard(0, sample(1, 0))]), ["sample 0 of 0"]);
+}
+
+#[test]
+fn a_resumed_run_begins_with_its_stage() {
+    let mut coordinator = Coordinator::new(&plan(1, 3), 2, Reach::OwnProcess, false);
+    assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0)]), ["0:assign", "0:arm 2"]);
 }
 
 #[test]
@@ -136,22 +248,26 @@ fn the_run_ends_whatever_is_heard_in_whatever_order() {
         vec![
             ready(0),
             ready(1),
+            armed(0, 0),
+            armed(1, 0),
             ended(0, 0, StageEnd::Complete),
             ended(1, 0, StageEnd::Failed("x".into())),
+            lost(7),
+            Input::Tick,
             Input::Interrupt,
             released(1),
         ]
     };
     for seed in 0..2_000 {
         let mut rng = model::rng::Rng::new(seed);
-        let mut coordinator = Coordinator::new(&plan(2, 2), false);
+        let mut coordinator = own(&if seed % 2 == 0 { plan(2, 2) } else { continuing(2, 1) });
         let mut told = run(&mut coordinator, vec![Input::Begin]);
         let mut rest = inputs();
         while !rest.is_empty() {
             let input = rest.swap_remove(rng.below(rest.len() as u64) as usize);
             told.extend(run(&mut coordinator, vec![input]));
         }
-        told.extend(run(&mut coordinator, vec![Input::Lost { host: 0 }, Input::Lost { host: 1 }]));
+        told.extend(run(&mut coordinator, vec![lost(0), lost(1)]));
         let finished = told.iter().filter(|line| line.starts_with("finish")).count();
         assert_eq!(finished, 1, "seed {seed}: {told:?}");
         let balance = |word: &str| told.iter().filter(|line| line.starts_with(word)).count();

@@ -3,7 +3,7 @@
 use super::{Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
-use crate::spec::{Auto, PointSpec, WorkloadSpec};
+use crate::spec::{Auto, PointSpec, Spread, WorkloadSpec};
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -21,12 +21,13 @@ pub fn data_file_name(number: u32) -> String {
 pub(super) fn targets(
     request: &Request<'_>,
     facts: &HostFacts,
+    slot: Slot,
     points: &[&PointSpec],
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<Target>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut targets = Vec::new();
-    let sizes = Sizes::of(request, facts, points);
+    let sizes = Sizes::of(request, facts, slot, points);
     for target in &facts.targets {
         match kind_of(request, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
@@ -126,10 +127,10 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec]) -> Sizes {
+    fn of(request: &Request<'_>, facts: &HostFacts, slot: Slot, points: &[&PointSpec]) -> Sizes {
         let layout = &request.spec.layout;
         let workloads = || points.iter().flat_map(|point| &point.workloads);
-        let most_workers = workloads().map(|workload| workers(workload, facts)).max().unwrap_or(1);
+        let most_workers = workloads().map(|workload| workers(workload, facts, slot)).max().unwrap_or(1).max(1);
         let files = match layout.files.value {
             Auto::Fixed(count) => count.0,
             Auto::Auto => most_workers,
@@ -149,11 +150,25 @@ impl Sizes {
     }
 }
 
+/// A host's place among all hosts of the run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    /// Its number, from 0.
+    pub(super) number: u32,
+    /// How many there are.
+    pub(super) of: u32,
+}
+
 /// Workers of a workload on a host.
-pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts) -> u32 {
-    match workload.workers.value {
-        Auto::Fixed(count) => count.0,
-        Auto::Auto => facts.logical_cpus.clamp(1, 4),
+pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts, slot: Slot) -> u32 {
+    match (workload.workers.value, workload.spread.value) {
+        (Auto::Fixed(count), Spread::EachHost) => count.0,
+        // The first hosts have one more, where they do not come out even.
+        (Auto::Fixed(count), Spread::AllHosts) => {
+            let hosts = slot.of.max(1);
+            count.0 / hosts + u32::from(slot.number < count.0 % hosts)
+        }
+        (Auto::Auto, _) => facts.logical_cpus.clamp(1, 4),
     }
 }
 

@@ -10,7 +10,7 @@ pub use layout::data_file_name;
 pub use refusal::{Refusal, RefusalKind};
 
 use crate::event::NoteKind;
-use crate::plan::{HostPlan, Plan, PlanNote, Point};
+use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
 use crate::spec::{Backend, PointSpec, Spec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
@@ -48,7 +48,8 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let times = Times::of(request, &mut notes);
     let mut hosts = Vec::new();
     for (number, facts) in request.hosts.iter().enumerate() {
-        match layout::targets(request, facts, &points, &mut notes) {
+        let slot = layout::Slot { number: number as u32, of: request.hosts.len() as u32 };
+        match layout::targets(request, facts, slot, &points, &mut notes) {
             Ok(targets) => hosts.push((number, facts, targets)),
             Err(mut reasons) => refusals.append(&mut reasons),
         }
@@ -81,6 +82,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         backend: spec.engine.backend.value,
         direct: spec.engine.direct.value,
         existing: request.existing,
+        fleet: fleet_policy(request),
         points: points.iter().map(|point| point_of(point)).collect(),
         stages,
         hosts: host_plans,
@@ -101,6 +103,17 @@ fn take_turns(hosts: &mut [HostPlan]) {
                 worker.turn = (number as u32, of);
             }
         }
+    }
+}
+
+fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
+    let fleet = &request.spec.fleet;
+    let hosts = request.hosts.len() as u64;
+    let quorum = (hosts * u64::from(fleet.quorum.value.ppm)).div_ceil(1_000_000);
+    FleetPolicy {
+        on_lost_host: fleet.on_lost_host.value,
+        quorum: quorum.max(1) as u32,
+        lost_after: fleet.lost_after.value,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The stages of a run, and each host's share of them.
 
-use super::layout::workers;
+use super::layout::{Slot, workers};
 use super::shares::{parts, shares};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
@@ -124,6 +124,7 @@ pub(super) fn host_plan(
     interval: Nanos,
 ) -> Result<HostPlan, Vec<Refusal>> {
     let sizes: Vec<Bytes> = host.targets.iter().flat_map(|target| &target.files).map(|file| file.size).collect();
+    let slot = Slot { number: host.number, of: request.hosts.len() as u32 };
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
@@ -131,7 +132,7 @@ pub(super) fn host_plan(
         let mut workers: Vec<Worker> = Vec::new();
         for (index, work) in stage.works.iter().enumerate() {
             let workload = point.and_then(|point| point.workloads.get(index));
-            let share = Share { work, workload, sizes: &sizes, facts: host.facts };
+            let share = Share { work, workload, sizes: &sizes, facts: host.facts, slot };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|extents| Worker {
                     work: index as u32,
@@ -206,13 +207,14 @@ struct Share<'a> {
     /// Of all files of the host.
     sizes: &'a [Bytes],
     facts: &'a HostFacts,
+    slot: Slot,
 }
 
 impl Share<'_> {
     /// The bytes of each worker.
     fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
         let (count, part) = match self.workload {
-            Some(workload) => (workers(workload, self.facts), workload.range.value),
+            Some(workload) => (workers(workload, self.facts, self.slot), workload.range.value),
             None => ((self.sizes.len() as u32).min(self.facts.logical_cpus.clamp(1, PREPARE_WORKERS)), Part::WHOLE),
         };
         let block = self.work.largest_block();

@@ -45,6 +45,7 @@ fn host(targets: Vec<TargetFacts>) -> HostFacts {
         memory_available: Bytes::gib(8),
         numa_cpus: vec![vec![0, 1], vec![2, 3]],
         hypervisor: None,
+        identity: String::new(),
         agent_version: "0".into(),
         targets,
     }

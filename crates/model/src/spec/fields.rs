@@ -70,6 +70,26 @@ words! {
 }
 
 words! {
+    /// What becomes of a run that loses a host.
+    pub enum OnLostHost {
+        /// It ends; what was recorded is kept.
+        Abort = "abort",
+        /// It goes on as long as a quorum is left; what is measured without the host is marked.
+        Continue = "continue",
+    }
+}
+
+words! {
+    /// Whose workers a count of workers counts.
+    pub enum Spread {
+        /// Those of each host.
+        EachHost = "each-host",
+        /// Those of all hosts together, spread evenly over them.
+        AllHosts = "all-hosts",
+    }
+}
+
+words! {
     /// Among whom copies of blocks are spread.
     pub enum DuplicateScope {
         /// Each worker copies its own blocks only.
@@ -196,6 +216,18 @@ spec_table! {
 }
 
 spec_table! {
+    /// What holds for the hosts together, where there are several.
+    pub struct FleetSpec {
+        /// What happens when a host dies, or falls silent, in mid-run: `"abort"` ends the run, `"continue"` goes on without it.
+        on_lost_host: OnLostHost = OnLostHost::Abort,
+        /// The least share of the hosts that has to be left for a run to go on.
+        quorum: Percent = Percent::of(50),
+        /// A host that was not heard of for so long is lost, and a host that did not hear of us for so long ends its load: from 2 s to 10 min.
+        lost_after: Nanos = Nanos::seconds(10),
+    }
+}
+
+spec_table! {
     /// What written blocks hold, in `prepare` and in every workload, and whether what is read is what was written. Without this table: random bytes, no two blocks alike.
     pub struct ContentsSpec {
         /// The share of each 4 KiB that compresses away.
@@ -242,6 +274,8 @@ spec_table! {
         depth: Count = Count(32),
         /// Workers on each host. `"auto"`: one for each logical CPU, at most 4. They share the layout's bytes out among them.
         workers: Auto<Count> = Auto::Auto,
+        /// Whether `workers` counts those of each host, or those of all hosts together, which are then spread evenly over them.
+        spread: Spread = Spread::EachHost,
         /// The rate of all workers of all hosts together (an open loop): requests per second such as `10000`, or `"100MiB/s"`. `"auto"`: as fast as the target goes.
         rate: Auto<Rate> = Auto::Auto,
         /// When requests of a fixed rate are due.

@@ -12,8 +12,8 @@ mod reference;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, LayoutSpec, Pin, StagesSpec,
-    SuiteSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, OnLostHost,
+    Pin, Spread, StagesSpec, SuiteSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
@@ -34,6 +34,8 @@ pub struct Spec {
     pub layout: LayoutSpec,
     /// `[stages]`
     pub stages: StagesSpec,
+    /// `[fleet]`
+    pub fleet: FleetSpec,
     /// `[engine]`
     pub engine: EngineSpec,
     /// `[contents]`
@@ -113,15 +115,17 @@ impl Spec {
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
         let stages = read_table(root, "stages", problems, StagesSpec::read);
         let engine = read_table(root, "engine", problems, EngineSpec::read);
+        let fleet = read_table(root, "fleet", problems, FleetSpec::read);
         let axes = read_axes(root, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
         let points = read_points(root, &axes, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
         check_engine(&engine, problems);
+        check_fleet(&fleet, problems);
         check_points(&points, problems);
         contents::check(&contents, &points, problems);
-        Spec { suite, layout, stages, engine, contents, points }
+        Spec { suite, layout, stages, fleet, engine, contents, points }
     }
 }
 
@@ -295,6 +299,14 @@ fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
     if !(100_000_000..=3_600_000_000_000).contains(&patience.value.0) {
         let message = format!("a patience of {} is out of range", patience.value);
         problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
+    }
+}
+
+fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
+    let silence = &fleet.lost_after;
+    if !(2_000_000_000..=600_000_000_000).contains(&silence.value.0) {
+        let message = format!("a silence of {} is out of range", silence.value);
+        problems.push(Problem::new(place(silence), message, "write a lost_after from 2s to 10min"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The field reference, generated from the tables.
 
-use super::fields::{ContentsSpec, EngineSpec, FieldDoc, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+use super::fields::{ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
 use std::fmt::Write;
 
 /// `docs/suite-reference.md`: every field with its type, its default and what it means.
@@ -18,6 +18,7 @@ pub fn reference() -> String {
         ("`[layout]`", LayoutSpec::DOC, LayoutSpec::reference()),
         ("`[stages]`", StagesSpec::DOC, StagesSpec::reference()),
         ("`[engine]`", EngineSpec::DOC, EngineSpec::reference()),
+        ("`[fleet]`", FleetSpec::DOC, FleetSpec::reference()),
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
     ];

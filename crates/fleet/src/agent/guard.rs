@@ -1,0 +1,177 @@
+//! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it may overwrite is a narrower question.
+
+use model::plan::{HostPlan, PlannedTarget};
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// The file in which a host's operator says what agents may touch there, one path a line. Where it is missing, the start command alone counts.
+pub const ALLOW_FILE: &str = "/etc/plimsoll/allow";
+
+/// Longer than any list that a person keeps.
+const LONGEST_LIST: u64 = 1 << 20;
+
+/// Which paths may be touched: those below a path of every list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    lists: Vec<Allowed>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Allowed {
+    paths: Vec<PathBuf>,
+    by: String,
+}
+
+/// A path that may not be touched, or a list that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardError(String);
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for GuardError {}
+
+impl Guard {
+    /// Everything that this user may touch: an agent in the coordinator's own process.
+    pub fn none() -> Guard {
+        Guard::default()
+    }
+
+    /// What the start command allows and, where there is one, the host's own file.
+    ///
+    /// # Errors
+    /// The host's file is there and cannot be read: nothing is allowed then.
+    pub fn of_host(paths: &[PathBuf], file: &Path) -> Result<Guard, GuardError> {
+        let command = Allowed { paths: paths.iter().map(|path| real(path)).collect(), by: "--allow".to_owned() };
+        let mut lists = vec![command];
+        match read(file) {
+            Ok(None) => {}
+            Ok(Some(text)) => lists.push(Allowed {
+                paths: text.lines().map(str::trim).filter(|line| line.starts_with('/')).map(PathBuf::from).collect(),
+                by: file.display().to_string(),
+            }),
+            Err(error) => {
+                let what = format!("{} says what may be touched here, and cannot be read: {error}", file.display());
+                return Err(GuardError(format!("{what}; let the agent's user read it")));
+            }
+        }
+        Ok(Guard { lists })
+    }
+
+    /// Whether `path` may be touched. Simulated targets always may.
+    ///
+    /// # Errors
+    /// It may not; the words name the list and the remedy.
+    pub fn check(&self, path: &str) -> Result<(), GuardError> {
+        if engine::is_simulated(path) {
+            return Ok(());
+        }
+        let real = real(Path::new(path));
+        match self.lists.iter().find(|list| !list.paths.iter().any(|allowed| real.starts_with(allowed))) {
+            None => Ok(()),
+            Some(list) => Err(GuardError(format!(
+                "{path} is not among the paths that {} allows on this host; name an allowed path, or have its operator add this one",
+                list.by
+            ))),
+        }
+    }
+
+    /// Whether a host's share may be loaded: every path in it, whoever wrote it.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_plan(&self, plan: &HostPlan) -> Result<(), GuardError> {
+        for target in &plan.targets {
+            self.check(&target.path)?;
+            if target.kind == PlannedTarget::Simulated {
+                continue;
+            }
+            if let PlannedTarget::Directory { root } = &target.kind {
+                self.check(root).or_else(|error| beside(root, &target.path).then_some(()).ok_or(error))?;
+            }
+            for file in &target.files {
+                self.check(&file.path).or_else(|error| beside(&file.path, &target.path).then_some(()).ok_or(error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether `path` lies in a host's own folder beside the target that was allowed, such as `/mnt/x-h0003` beside `/mnt/x`.
+fn beside(path: &str, target: &str) -> bool {
+    let Some(rest) = path.strip_prefix(target).and_then(|rest| rest.strip_prefix("-h")) else { return false };
+    let digits = rest.split('/').next().unwrap_or_default();
+    let is_number = digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && !Path::new(rest).components().any(|part| part == Component::ParentDir)
+}
+
+/// The path without links and `..`, as far as it exists; what does not exist yet hangs below what does.
+fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for above in absolute.ancestors() {
+        if let Ok(found) = above.canonicalize() {
+            let rest = absolute.strip_prefix(above).unwrap_or(Path::new(""));
+            // What is not there cannot be a link; but a `..` in it would lead out again.
+            let is_plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+            return if is_plain { found.join(rest) } else { PathBuf::from("/") };
+        }
+    }
+    absolute
+}
+
+fn read(file: &Path) -> std::io::Result<Option<String>> {
+    use std::io::Read;
+    match std::fs::File::open(file) {
+        Ok(open) => {
+            let mut text = String::new();
+            open.take(LONGEST_LIST).read_to_string(&mut text).map(|_| Some(text))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_every_list_allows_may_be_touched() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().canonicalize().expect("real");
+        std::fs::create_dir(place.join("in")).expect("a folder");
+        std::os::unix::fs::symlink("/etc", place.join("in/link")).expect("a link");
+        let list = place.join("allow");
+        let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+        let guard = Guard::of_host(&[place.join("in")], &list).expect("no list");
+        assert!(guard.check(&text(&place.join("in/new/file"))).is_ok());
+        assert!(guard.check(&text(&place.join("in"))).is_ok());
+        assert!(guard.check(&text(&place.join("inner"))).is_err(), "a name that only begins alike");
+        assert!(guard.check(&text(&place.join("in/link/passwd"))).is_err(), "a link leads out");
+        assert!(guard.check(&text(&place.join("in/new/../../x"))).is_err(), "so does ..");
+        assert!(guard.check("/dev/sda").is_err());
+        assert!(guard.check("sim:constant").is_ok());
+        std::fs::write(&list, format!("# ours\n{}\n", place.join("other").display())).expect("a list");
+        let guard = Guard::of_host(&[place.clone()], &list).expect("a list");
+        assert!(guard.check(&text(&place.join("other/x"))).is_ok());
+        let refused = guard.check(&text(&place.join("in/x"))).expect_err("the host's list is narrower");
+        assert!(refused.to_string().contains(&text(&list)));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_allows_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(Guard::of_host(&[PathBuf::from("/")], folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_hosts_own_folder_beside_an_allowed_target_is_allowed() {
+        assert!(beside("/mnt/x-h0003/data-00001.bin", "/mnt/x") && beside("/mnt/x-h0003", "/mnt/x"));
+        for path in ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"] {
+            assert!(!beside(path, "/mnt/x"), "{path}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! An agent's stages: set up, wait for the common start, run, report.
+
+use super::Agent;
+use crate::wire::{FromAgent, ToAgent};
+use engine::Clock;
+use model::plan::HostStage;
+use model::{IntervalSample, Note, NoteKind, StageEnd};
+use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
+
+impl Agent {
+    /// Runs a stage from its setting up to its end.
+    pub(super) fn run(&mut self, number: u32, orders: &Receiver<ToAgent>) -> FromAgent {
+        let Some((targets, stage)) = self
+            .targets
+            .as_ref()
+            .and_then(|targets| targets.plan().stages.get(number as usize).map(|stage| (targets, stage)))
+        else {
+            let end = StageEnd::Failed(format!("stage {number} is not in this host's plan"));
+            return FromAgent::StageEnded { stage: number, end, notes: Vec::new(), late_ns: None };
+        };
+        let mut errors = BTreeMap::new();
+        let mut sink = |sample: IntervalSample| {
+            for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
+                *errors.entry(*errno).or_insert(0u64) += count;
+            }
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
+        };
+        let mut began = false;
+        let mut when = || {
+            let start_ns = self.wait_for_start(number, orders);
+            began = start_ns.is_some();
+            start_ns
+        };
+        let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
+        let host = targets.plan().host;
+        let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
+        let mut notes = Vec::new();
+        if let Ok(outcome) = &result {
+            notes.extend(outcome.degraded.iter().map(|detail| note(NoteKind::EngineDegraded, detail.clone())));
+            notes.extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
+            notes.extend(outcome.findings.iter().cloned());
+        }
+        self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
+        let late_ns = result.as_ref().ok().filter(|_| began).map(|outcome| outcome.late_ns);
+        let end = match result {
+            Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => StageEnd::Failed(format!("{}: {stuck}", stage.kind)),
+            Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
+            Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
+            Ok(_) => StageEnd::Complete,
+            Err(error) => StageEnd::Failed(error.to_string()),
+        };
+        FromAgent::StageEnded { stage: number, end, notes, late_ns }
+    }
+
+    /// Says that all is set up, and waits for the instant to begin. `None` calls the stage off.
+    fn wait_for_start(&self, stage: u32, orders: &Receiver<ToAgent>) -> Option<u64> {
+        self.out.send(&FromAgent::Armed { stage }).ok()?;
+        match self.next(orders)? {
+            ToAgent::Go { start_ns } => Some(start_ns.unwrap_or_else(|| self.control.clock().now_ns())),
+            _ => None,
+        }
+    }
+}
+
+/// Why a stage that has to be whole is not.
+fn failure(stage: &HostStage, errors: &BTreeMap<i32, u64>) -> String {
+    let kinds: Vec<String> = errors
+        .iter()
+        .map(|(errno, count)| match errno {
+            0 => format!("{count} × a part only was written"),
+            errno => format!("{count} × {}", std::io::Error::from_raw_os_error(*errno)),
+        })
+        .collect();
+    format!(
+        "{}: requests to the target failed ({}); mend the target or give a smaller layout.size",
+        stage.kind,
+        kinds.join(", ")
+    )
+}

@@ -1,0 +1,134 @@
+//! How far another host's steady clock is ahead of ours, and how sure that is.
+//!
+//! An answer that left us at `sent`, showed `theirs` and came back at `received` bounds the offset: it lies within half the round trip of
+//! `theirs - (sent + received) / 2` (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989). Every answer gives
+//! such an interval, which widens as the clocks drift apart; the true offset lies in all of them (K. Marzullo, "Maintaining the time in a
+//! distributed system", 1984).
+
+/// By how much two clocks drift apart at most, in parts per million. Crystals are made to ±50 ppm, and there are two.
+const DRIFT_PPM: u64 = 100;
+
+/// The offset of one host's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostClock {
+    estimate: Option<Estimate>,
+    answers: u32,
+    round_trip_ns: u64,
+}
+
+/// Bounds of the offset at an instant of our clock.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    at_ns: u64,
+    low_ns: i128,
+    high_ns: i128,
+}
+
+impl Estimate {
+    /// The same, seen later.
+    fn widened(self, at_ns: u64) -> Estimate {
+        let drift = i128::from(at_ns.saturating_sub(self.at_ns)) * i128::from(DRIFT_PPM) / 1_000_000;
+        Estimate { at_ns, low_ns: self.low_ns - drift, high_ns: self.high_ns + drift }
+    }
+}
+
+impl HostClock {
+    /// Takes in an answer. One that came back before it was sent is ignored.
+    pub fn answer(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) {
+        let Some(round_trip) = received_ns.checked_sub(sent_ns) else { return };
+        self.round_trip_ns = round_trip;
+        self.answers = self.answers.saturating_add(1);
+        let theirs = i128::from(theirs_ns);
+        let new = Estimate {
+            at_ns: received_ns,
+            low_ns: theirs - i128::from(received_ns),
+            high_ns: theirs - i128::from(sent_ns),
+        };
+        let old = self.estimate.map(|estimate| estimate.widened(received_ns));
+        let both = old.map(|old| Estimate {
+            at_ns: received_ns,
+            low_ns: old.low_ns.max(new.low_ns),
+            high_ns: old.high_ns.min(new.high_ns),
+        });
+        // If they contradict each other, one of the clocks stood still (a suspended machine): the latest word counts.
+        self.estimate = both.filter(|both| both.low_ns <= both.high_ns).or(Some(new));
+    }
+
+    /// How many answers it rests on.
+    pub fn answers(&self) -> u32 {
+        self.answers
+    }
+
+    /// The round trip of the last answer, in ns.
+    pub fn round_trip_ns(&self) -> u64 {
+        self.round_trip_ns
+    }
+
+    /// What their clock shows when ours shows `ours_ns`, and by how much that may be wrong, both in ns. `None` before the first answer.
+    pub fn theirs(&self, ours_ns: u64) -> Option<(u64, u64)> {
+        let estimate = self.estimate?.widened(ours_ns);
+        let theirs = i128::from(ours_ns) + estimate.low_ns.midpoint(estimate.high_ns);
+        let error = (estimate.high_ns - estimate.low_ns + 1) / 2;
+        Some((u64::try_from(theirs).unwrap_or(0), u64::try_from(error).unwrap_or(u64::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_shortest_round_trip_says_most() {
+        let mut clock = HostClock::default();
+        assert_eq!(clock.theirs(0), None);
+        clock.answer(1_000, 501_500, 2_000);
+        assert_eq!(clock.theirs(2_000), Some((502_000, 500)));
+        clock.answer(3_000, 503_020, 3_100);
+        let (theirs, error) = clock.theirs(3_100).expect("two answers");
+        assert!((503_050..=503_100).contains(&theirs) && error <= 50, "{theirs} ± {error}");
+        // A slow answer takes nothing away.
+        clock.answer(4_000, 503_900, 9_000);
+        assert!(clock.theirs(9_000).expect("three answers").1 <= 51);
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_is_taken_at_its_latest_word() {
+        let mut clock = HostClock::default();
+        clock.answer(1_000, 1_050, 1_100);
+        clock.answer(5_000_000_000, 2_000, 5_000_000_100);
+        let (theirs, error) = clock.theirs(5_000_000_100).expect("answers");
+        assert!((1_900..=2_100).contains(&theirs) && error <= 50);
+    }
+
+    proptest! {
+        #[test]
+        fn the_truth_lies_within_the_bounds(
+            offset in 0u64..1_000_000_000_000, drift_ppm in -90i64..90,
+            trips in prop::collection::vec((0u64..5_000_000, 0u64..5_000_000, 0u64..2_000_000_000), 1..30),
+        ) {
+            let true_theirs = |ours: u64| {
+                (i128::from(ours) + i128::from(offset) + i128::from(ours) * i128::from(drift_ppm) / 1_000_000) as u64
+            };
+            let mut clock = HostClock::default();
+            let mut now = 0;
+            for (there, back, rest) in trips {
+                let sent = now;
+                let at = sent + there;
+                now = at + back;
+                clock.answer(sent, true_theirs(at), now);
+                let later = now + rest;
+                let (theirs, error) = clock.theirs(later).expect("an answer");
+                prop_assert!(theirs.abs_diff(true_theirs(later)) <= error + 2, "{} off by more than {}", theirs, error);
+                now = later;
+            }
+        }
+
+        #[test]
+        fn any_answer_is_taken_without_a_panic(answers in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..9), at: u64) {
+            let mut clock = HostClock::default();
+            answers.into_iter().for_each(|(sent, theirs, received)| clock.answer(sent, theirs, received));
+            clock.theirs(at);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! One host as the coordinator knows it.
+
+use crate::clock::HostClock;
+use model::HostPlan;
+
+/// How often each host is asked for its clock, which is also our sign of life to it.
+const PING_EVERY_NS: u64 = 1_000_000_000;
+/// Answers that come one after the other at the beginning, so that the first stage begins with a known clock.
+const FIRST_ANSWERS: u32 = 8;
+
+/// What a host has to say next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owes {
+    /// Nothing.
+    Nothing,
+    /// That its targets are open.
+    Ready,
+    /// That its workers are set up.
+    Armed,
+    /// Nothing but that it is called off: it is set up and waits for its start.
+    Start,
+    /// That its stage is over.
+    StageEnd,
+    /// That its targets are let go.
+    Released,
+}
+
+/// One host.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) name: String,
+    /// Until it is assigned.
+    pub(super) plan: Option<HostPlan>,
+    pub(super) alive: bool,
+    pub(super) owes: Owes,
+    pub(super) clock: HostClock,
+    /// By how much its clock may have been judged wrong when the stage was begun.
+    pub(super) start_error_ns: u64,
+    /// The next interval that it may tell of: none is taken twice.
+    pub(super) next_interval: u32,
+    heard_ns: u64,
+    ping_at_ns: u64,
+}
+
+impl Host {
+    pub(super) fn new(plan: &HostPlan) -> Host {
+        Host {
+            name: plan.hostname.clone(),
+            plan: Some(plan.clone()),
+            alive: true,
+            owes: Owes::Nothing,
+            clock: HostClock::default(),
+            start_error_ns: 0,
+            next_interval: 0,
+            heard_ns: 0,
+            ping_at_ns: 0,
+        }
+    }
+
+    /// Notes a sign of life.
+    pub(super) fn heard(&mut self, at_ns: u64) {
+        self.heard_ns = self.heard_ns.max(at_ns);
+    }
+
+    /// For how long it was not heard of.
+    pub(super) fn silence_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.heard_ns)
+    }
+
+    /// Whether its clock is to be asked now; the next time is later.
+    pub(super) fn ping_is_due(&mut self, now_ns: u64) -> bool {
+        let is_due = now_ns >= self.ping_at_ns;
+        if is_due {
+            self.ping_at_ns = now_ns.saturating_add(PING_EVERY_NS);
+        }
+        is_due
+    }
+
+    /// Takes in what its clock showed. Whether to ask again at once.
+    pub(super) fn answered(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) -> bool {
+        self.clock.answer(sent_ns, theirs_ns, received_ns);
+        self.clock.answers() < FIRST_ANSWERS
+    }
+}

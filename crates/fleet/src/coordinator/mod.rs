@@ -1,0 +1,423 @@
+//! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
+
+mod host;
+
+use crate::wire::{FromAgent, ToAgent};
+use host::{Host, Owes};
+use model::event::HostStart;
+use model::plan::{FleetPolicy, Plan};
+use model::spec::OnLostHost;
+use model::{Event, IntervalSample, Note, NoteKind, RunEnd, StageEnd};
+
+/// Something that the coordinator is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The run shall begin.
+    Begin,
+    /// An agent said something.
+    Heard {
+        /// Which one, by its place in the plan.
+        host: usize,
+        /// What.
+        message: FromAgent,
+        /// When it came, on the coordinator's steady clock.
+        at_ns: u64,
+    },
+    /// An agent is gone.
+    Lost {
+        /// Which one.
+        host: usize,
+        /// What is known of the reason, in words.
+        why: String,
+    },
+    /// Time passes. Comes several times a second.
+    Tick,
+    /// Somebody wants the run to end.
+    Interrupt,
+    /// The run cannot be recorded any more; the reason in words.
+    Unrecordable(String),
+}
+
+/// The time of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// The coordinator's steady clock, in ns since some start.
+    pub steady_ns: u64,
+    /// The wall clock, in ns since 1970: for people.
+    pub unix_ns: u64,
+}
+
+/// Something that the coordinator wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Tell an agent.
+    Send {
+        /// Which one.
+        host: usize,
+        /// What.
+        message: ToAgent,
+    },
+    /// Send an agent a [`ToAgent::Ping`] with the steady clock of the moment in which it leaves.
+    Ping {
+        /// Which one.
+        host: usize,
+    },
+    /// Have nothing to do with an agent any more: close its link and end its process.
+    Drop {
+        /// Which one.
+        host: usize,
+    },
+    /// Record and show.
+    Emit(Event),
+    /// The run is over.
+    Finish {
+        /// How.
+        end: RunEnd,
+        /// What stayed on the targets that should not have, in words.
+        left: Vec<String>,
+    },
+}
+
+/// Where all hosts are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Waiting,
+    Opening,
+    Arming { stage: u32 },
+    Running { stage: u32 },
+    Releasing,
+    Over,
+}
+
+/// How the hosts are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// One agent in this process: it needs no common instant, and cannot fall silent.
+    OwnProcess,
+    /// Agents of their own processes.
+    Remote,
+}
+
+/// A start is so far ahead that the slowest relay's odd message still comes before it (`srun` holds one back for 50 ms now and then).
+const START_AHEAD_NS: u64 = 100_000_000;
+/// On top of it, for each host: sending to thousands takes its time.
+const START_AHEAD_PER_HOST_NS: u64 = 50_000;
+
+/// The state of a run over all hosts.
+#[derive(Debug)]
+pub struct Coordinator {
+    step: Step,
+    first_stage: u32,
+    stages: u32,
+    policy: FleetPolicy,
+    reach: Reach,
+    hosts: Vec<Host>,
+    /// How the run will end, if it will not be complete; the first reason stands.
+    end: RunEnd,
+    stage_end: StageEnd,
+    /// Whether the files of the run stay: because they shall, or because the run can go on with them.
+    keep_data: bool,
+    left: Vec<String>,
+}
+
+impl Coordinator {
+    /// A coordinator for `plan` from stage `first_stage` on. With `keep_data`, the files of the run stay on the targets.
+    pub fn new(plan: &Plan, first_stage: u32, reach: Reach, keep_data: bool) -> Coordinator {
+        Coordinator {
+            step: Step::Waiting,
+            first_stage,
+            stages: plan.stages.len() as u32,
+            policy: plan.fleet,
+            reach,
+            hosts: plan.hosts.iter().map(Host::new).collect(),
+            end: RunEnd::Complete,
+            stage_end: StageEnd::Complete,
+            keep_data,
+            left: Vec::new(),
+        }
+    }
+
+    /// Takes in what happened and says what to do.
+    pub fn step(&mut self, input: Input, now: Now) -> Vec<Action> {
+        let mut actions = Vec::new();
+        match input {
+            Input::Begin if self.step == Step::Waiting => self.begin(now, &mut actions),
+            Input::Begin => {}
+            Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
+            Input::Lost { host, why } => self.lose(host, &why, &mut actions),
+            Input::Tick => self.tick(now, &mut actions),
+            Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
+            Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
+        }
+        self.advance(now, &mut actions);
+        actions
+    }
+
+    fn begin(&mut self, now: Now, actions: &mut Vec<Action>) {
+        self.step = Step::Opening;
+        for (number, host) in self.hosts.iter_mut().enumerate() {
+            host.heard(now.steady_ns);
+            if host.ping_is_due(now.steady_ns) {
+                actions.push(Action::Ping { host: number });
+            }
+            if let Some(plan) = host.plan.take() {
+                host.owes = Owes::Ready;
+                actions.push(Action::Send { host: number, message: ToAgent::Assign(Box::new(plan)) });
+            }
+        }
+    }
+
+    fn tick(&mut self, now: Now, actions: &mut Vec<Action>) {
+        if matches!(self.step, Step::Waiting | Step::Over) {
+            return;
+        }
+        for number in 0..self.hosts.len() {
+            let host = &mut self.hosts[number];
+            if !host.alive {
+                continue;
+            }
+            if self.reach == Reach::Remote && host.silence_ns(now.steady_ns) > self.policy.lost_after.0 {
+                let why = format!("it was not heard of for {}", self.policy.lost_after);
+                self.lose(number, &why, actions);
+            } else if host.ping_is_due(now.steady_ns) {
+                actions.push(Action::Ping { host: number });
+            }
+        }
+    }
+
+    fn hear(&mut self, number: usize, message: FromAgent, at_ns: u64, actions: &mut Vec<Action>) {
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
+        host.heard(at_ns);
+        match message {
+            FromAgent::Sample(sample) => self.take_sample(number, *sample, actions),
+            FromAgent::Pong { sent_ns, agent_ns } => {
+                if host.answered(sent_ns, agent_ns, at_ns) {
+                    actions.push(Action::Ping { host: number });
+                }
+            }
+            FromAgent::Ready { notes } if host.owes == Owes::Ready => {
+                host.owes = Owes::Nothing;
+                self.take_notes(number, notes, actions);
+            }
+            FromAgent::Refused(why) if host.owes == Owes::Ready => {
+                host.owes = Owes::Nothing;
+                let why = self.named(number, &why);
+                self.halt(RunEnd::Failed(why), actions);
+            }
+            FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) => {
+                host.owes = Owes::Start;
+            }
+            FromAgent::StageEnded { stage, end, notes, late_ns } => {
+                self.end_stage_on(number, stage, end, late_ns, actions);
+                self.take_notes(number, notes, actions);
+            }
+            FromAgent::Released { left } if host.owes == Owes::Released => {
+                host.owes = Owes::Nothing;
+                let left: Vec<String> = left.iter().map(|left| self.named(number, left)).collect();
+                self.left.extend(left);
+            }
+            // Facts were asked for before the run; the rest is out of turn, and changes nothing.
+            _ => {}
+        }
+    }
+
+    /// What a host said, with its name where there are several.
+    fn named(&self, number: usize, text: &str) -> String {
+        if self.hosts.len() == 1 { text.to_owned() } else { format!("host {}: {text}", self.hosts[number].name) }
+    }
+
+    /// Takes each interval once, and only of the stage that runs.
+    fn take_sample(&mut self, number: usize, mut sample: IntervalSample, actions: &mut Vec<Action>) {
+        let Step::Running { stage } = self.step else { return };
+        let host = &mut self.hosts[number];
+        if sample.stage != stage || host.owes != Owes::StageEnd || sample.interval < host.next_interval {
+            return;
+        }
+        host.next_interval = sample.interval.saturating_add(1);
+        sample.host = number as u32;
+        actions.push(Action::Emit(Event::Sample(sample)));
+    }
+
+    fn take_notes(&self, number: usize, notes: Vec<Note>, actions: &mut Vec<Action>) {
+        let notes = notes.into_iter().map(|note| Note { host: number as u32, ..note });
+        actions.extend(notes.map(|note| Action::Emit(Event::Note(note))));
+    }
+
+    fn end_stage_on(
+        &mut self,
+        number: usize,
+        stage: u32,
+        end: StageEnd,
+        late_ns: Option<u64>,
+        actions: &mut Vec<Action>,
+    ) {
+        let is_current = self.step == (Step::Running { stage }) || self.step == (Step::Arming { stage });
+        let host = &mut self.hosts[number];
+        if !is_current || !matches!(host.owes, Owes::Armed | Owes::Start | Owes::StageEnd) {
+            return;
+        }
+        if let (Some(late_ns), Owes::StageEnd) = (late_ns, host.owes) {
+            let start = HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
+            actions.push(Action::Emit(Event::HostStarted(start)));
+        }
+        host.owes = Owes::Nothing;
+        match end {
+            StageEnd::Complete => {}
+            StageEnd::Interrupted if self.stage_end == StageEnd::Complete => self.stage_end = StageEnd::Interrupted,
+            StageEnd::Interrupted => {}
+            StageEnd::Failed(why) => {
+                let why = self.named(number, &why);
+                self.stage_end = StageEnd::Failed(why.clone());
+                self.halt(RunEnd::Failed(why), actions);
+            }
+        }
+    }
+
+    /// Goes on without a host, or ends the run, as the policy says.
+    fn lose(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
+        host.alive = false;
+        host.owes = Owes::Nothing;
+        let name = host.name.clone();
+        actions.push(Action::Drop { host: number });
+        if self.step == Step::Over {
+            return;
+        }
+        let stage = match self.step {
+            Step::Running { stage } | Step::Arming { stage } => Some(stage),
+            _ => None,
+        };
+        let detail = format!("{name}: {why}");
+        let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
+        actions.push(Action::Emit(Event::Note(note)));
+        let left = self.hosts.iter().filter(|host| host.alive).count();
+        let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
+        if stage.is_some() && may_go_on && left > 0 {
+            return;
+        }
+        let remedy = match self.policy.on_lost_host {
+            OnLostHost::Abort => "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\"",
+            OnLostHost::Continue => "too few hosts are left; go on with `plimsoll resume`",
+        };
+        let why = format!("host {name} was lost: {why}; {remedy}");
+        // Whoever resumes finds the layout that was written.
+        self.keep_data = true;
+        if matches!(self.step, Step::Running { .. }) {
+            self.stage_end = StageEnd::Failed(why.clone());
+        }
+        self.halt(RunEnd::Failed(why), actions);
+    }
+
+    /// Ends the run early; the first reason stands.
+    fn halt(&mut self, end: RunEnd, actions: &mut Vec<Action>) {
+        if self.end != RunEnd::Complete || self.step == Step::Over {
+            return;
+        }
+        self.end = end;
+        if self.step == Step::Waiting {
+            // Nobody has been told anything yet; `advance` finishes.
+            self.step = Step::Opening;
+            return;
+        }
+        self.tell_all(&ToAgent::Stop, actions);
+    }
+
+    fn tell_all(&self, message: &ToAgent, actions: &mut Vec<Action>) {
+        let alive = self.hosts.iter().enumerate().filter(|(_, host)| host.alive);
+        actions.extend(alive.map(|(host, _)| Action::Send { host, message: message.clone() }));
+    }
+
+    /// Whether a host that is there still has to say one of these.
+    fn owes(&self, words: &[Owes]) -> bool {
+        self.hosts.iter().any(|host| host.alive && words.contains(&host.owes))
+    }
+
+    /// Goes on to the next step as soon as nobody owes an answer.
+    fn advance(&mut self, now: Now, actions: &mut Vec<Action>) {
+        match self.step {
+            Step::Waiting | Step::Over => {}
+            Step::Opening if self.owes(&[Owes::Ready]) => {}
+            Step::Opening => self.arm(self.first_stage, now, actions),
+            Step::Arming { .. } if self.end != RunEnd::Complete => {
+                // Those that are set up hear of the stop and call the stage off: it never was.
+                if !self.owes(&[Owes::Armed, Owes::Start]) {
+                    self.release(now, actions);
+                }
+            }
+            Step::Arming { .. } if self.owes(&[Owes::Armed]) || !self.clocks_are_known() => {}
+            Step::Arming { stage } => self.go(stage, now, actions),
+            Step::Running { .. } if self.owes(&[Owes::StageEnd]) => {}
+            Step::Running { stage } => {
+                let end = std::mem::replace(&mut self.stage_end, StageEnd::Complete);
+                actions.push(Action::Emit(Event::StageEnded { stage, end }));
+                self.arm(stage + 1, now, actions);
+            }
+            Step::Releasing if self.owes(&[Owes::Released]) => {}
+            Step::Releasing => {
+                self.step = Step::Over;
+                actions.push(Action::Finish { end: self.end.clone(), left: std::mem::take(&mut self.left) });
+            }
+        }
+    }
+
+    fn clocks_are_known(&self) -> bool {
+        self.reach == Reach::OwnProcess || self.hosts.iter().all(|host| !host.alive || host.clock.theirs(0).is_some())
+    }
+
+    /// Has the workers of the next stage set up, or ends the run after the last.
+    fn arm(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
+        if self.end != RunEnd::Complete || stage >= self.stages {
+            self.release(now, actions);
+            return;
+        }
+        self.step = Step::Arming { stage };
+        for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
+            host.owes = Owes::Armed;
+            host.next_interval = 0;
+            actions.push(Action::Send { host: number, message: ToAgent::Arm { stage } });
+            actions.push(Action::Ping { host: number });
+        }
+    }
+
+    /// Lets all hosts begin at one instant.
+    fn go(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
+        self.step = Step::Running { stage };
+        let slowest = self.hosts.iter().map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
+        let ahead_ns = match self.reach {
+            Reach::OwnProcess => 0,
+            Reach::Remote => {
+                let sending = START_AHEAD_PER_HOST_NS.saturating_mul(self.hosts.len() as u64);
+                START_AHEAD_NS.saturating_add(sending).saturating_add(slowest.saturating_mul(2))
+            }
+        };
+        let unix_ns = now.unix_ns.saturating_add(ahead_ns);
+        actions.push(Action::Emit(Event::StageStarted { stage, unix_ns }));
+        let at_ns = now.steady_ns.saturating_add(ahead_ns);
+        for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
+            let start_ns = match (self.reach, host.clock.theirs(at_ns)) {
+                (Reach::Remote, Some((theirs_ns, error_ns))) => {
+                    host.start_error_ns = error_ns;
+                    Some(theirs_ns)
+                }
+                _ => None,
+            };
+            host.owes = Owes::StageEnd;
+            actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns } });
+        }
+    }
+
+    fn release(&mut self, now: Now, actions: &mut Vec<Action>) {
+        self.step = Step::Releasing;
+        actions.push(Action::Emit(Event::RunEnded { unix_ns: now.unix_ns, end: self.end.clone() }));
+        for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
+            host.owes = Owes::Released;
+            actions.push(Action::Send { host: number, message: ToAgent::Release { remove: !self.keep_data } });
+        }
+        if !self.owes(&[Owes::Released]) {
+            self.advance(now, actions);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The host lists of the field: `node[01-16],10.0.0.5`, as Slurm and pdsh write them.
+
+/// More hosts than any cluster of one run has; a list that asks for more is a slip.
+pub const MOST_HOSTS: usize = 16_384;
+
+/// Numbers with more digits are no hosts.
+const MOST_DIGITS: usize = 9;
+
+/// The hosts of a list, in its order.
+///
+/// # Errors
+/// What is wrong with the list, with a remedy.
+pub fn expand(list: &str) -> Result<Vec<String>, String> {
+    let mut hosts = Vec::new();
+    for item in items(list)? {
+        let item = item.trim();
+        if item.is_empty() {
+            return Err(format!("`{list}`: an entry is empty; write names with commas between them"));
+        }
+        one(item, &mut hosts)?;
+        if hosts.len() > MOST_HOSTS {
+            return Err(format!("`{list}` names more than {MOST_HOSTS} hosts; name fewer"));
+        }
+    }
+    if let Some(bad) = hosts.iter().find(|host| !is_name(host)) {
+        return Err(format!("`{bad}` cannot be a host's name; write letters, digits, and . - _ : @ only"));
+    }
+    Ok(hosts)
+}
+
+/// The hosts of a file: lists on one line or several, `#` begins a remark.
+///
+/// # Errors
+/// As [`expand`].
+pub fn expand_file(text: &str) -> Result<Vec<String>, String> {
+    let mut hosts = Vec::new();
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if !line.is_empty() {
+            hosts.extend(expand(line)?);
+        }
+        if hosts.len() > MOST_HOSTS {
+            return Err(format!("the file names more than {MOST_HOSTS} hosts; name fewer"));
+        }
+    }
+    Ok(hosts)
+}
+
+/// A name that cannot be taken for an option, and means nothing to a shell.
+fn is_name(host: &str) -> bool {
+    let good = |c: char| c.is_ascii_alphanumeric() || ".-_:@".contains(c);
+    !host.is_empty() && host.len() <= 255 && !host.starts_with('-') && host.chars().all(good)
+}
+
+/// The parts between the commas outside of brackets.
+fn items(list: &str) -> Result<Vec<&str>, String> {
+    let (mut items, mut start, mut inside) = (Vec::new(), 0, false);
+    for (place, c) in list.char_indices() {
+        match c {
+            '[' if inside => return Err(format!("`{list}`: a bracket in a bracket; write node[1-4,7]")),
+            '[' => inside = true,
+            ']' if !inside => return Err(format!("`{list}`: a `]` without `[`; write node[1-4,7]")),
+            ']' => inside = false,
+            ',' if !inside => {
+                items.push(&list[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    if inside {
+        return Err(format!("`{list}`: a `[` without `]`; write node[1-4,7]"));
+    }
+    items.push(&list[start..]);
+    Ok(items)
+}
+
+/// The hosts of one entry. Several brackets multiply.
+fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), String> {
+    let mut names = vec![String::new()];
+    let mut rest = item;
+    while let Some(open) = rest.find('[') {
+        let close = rest[open..].find(']').map(|close| open + close).ok_or("a `[` without `]`")?;
+        let numbers = numbers(&rest[open + 1..close], item)?;
+        if names.len().saturating_mul(numbers.len()) > MOST_HOSTS {
+            return Err(format!("`{item}` names more than {MOST_HOSTS} hosts; name fewer"));
+        }
+        let grown = |name: &String| -> Vec<String> {
+            numbers.iter().map(|number| format!("{name}{}{number}", &rest[..open])).collect()
+        };
+        names = names.iter().flat_map(grown).collect();
+        rest = &rest[close + 1..];
+    }
+    hosts.extend(names.into_iter().map(|name| name + rest));
+    Ok(())
+}
+
+/// `01-16,20` in full. The first number's leading zeros say how wide all are.
+fn numbers(text: &str, item: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("`{item}`: `[{text}]` is no list of numbers; write node[1-4,7]");
+    let number = |text: &str| -> Result<u64, String> {
+        let is_number = !text.is_empty() && text.len() <= MOST_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { text.parse().map_err(|_| wrong()) } else { Err(wrong()) }
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (from, to) = (number(first)?, number(last)?);
+        if from > to {
+            return Err(format!("`{item}`: {first}-{last} counts down; write {last}-{first}"));
+        }
+        if to - from >= MOST_HOSTS as u64 || all.len() > MOST_HOSTS {
+            return Err(format!("`{item}` names more than {MOST_HOSTS} hosts; name fewer"));
+        }
+        let width = if first.starts_with('0') { first.len() } else { 0 };
+        all.extend((from..=to).map(|number| format!("{number:0width$}")));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand as hosts_of;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lists_are_what_slurm_makes_of_them() {
+        let expand = |list| hosts_of(list).expect("a good list");
+        assert_eq!(expand("node[08-10],10.0.0.5"), ["node08", "node09", "node10", "10.0.0.5"]);
+        assert_eq!(expand("a[1,3-4]b[1-2]"), ["a1b1", "a1b2", "a3b1", "a3b2", "a4b1", "a4b2"]);
+        assert_eq!(expand("root@x, y"), ["root@x", "y"]);
+        assert_eq!(expand("n[9-10]"), ["n9", "n10"]);
+        assert_eq!(expand_file("# ours\nnode[1-2] # two\n\nx\n").expect("a good file"), ["node1", "node2", "x"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (list, word) in [
+            ("", "empty"),
+            ("a,,b", "empty"),
+            ("a[1-", "without"),
+            ("a]", "without"),
+            ("a[[1]]", "bracket"),
+            ("a[x]", "no list"),
+            ("a[]", "no list"),
+            ("a[4-1]", "down"),
+            ("a[1-99999999]", "more than"),
+            ("a[1-200]b[1-200]", "more than"),
+            ("a b", "cannot be"),
+            ("-oProxyCommand=x", "cannot be"),
+            ("$(x)", "cannot be"),
+        ] {
+            let error = expand(list).expect_err(list);
+            assert!(error.contains(word), "{list}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken_without_a_panic(text in "[a-z0-9\\[\\],\\-. ]{0,40}", other in ".{0,40}") {
+            for text in [text, other] {
+                if let Ok(hosts) = expand(&text) {
+                    prop_assert!(hosts.len() <= MOST_HOSTS && hosts.iter().all(|host| is_name(host)));
+                }
+            }
+        }
+    }
+}

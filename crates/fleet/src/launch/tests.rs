@@ -1,0 +1,68 @@
+use super::*;
+
+fn wanted(via: Via, hosts: &[&str]) -> Wanted {
+    let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    Wanted { via, hosts, allow: Vec::new(), agent: None, version: "1.0.0".to_owned() }
+}
+
+/// A way to "hosts" that are this machine, with a cache of their own.
+fn here(cache: &std::path::Path) -> Via {
+    // `env` takes the script behind its settings; the host's name is only looked at.
+    Via::Template(["env", &format!("XDG_CACHE_HOME={}/{{host}}", cache.display())].map(str::to_owned).to_vec())
+}
+
+#[test]
+fn a_host_that_is_named_twice_is_refused() {
+    let errors = launch(&wanted(Via::Ssh, &["a", "b", "a"])).expect_err("twice");
+    assert_eq!(errors[0].to_string(), "host a: is named twice; name each host once");
+}
+
+#[test]
+fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let via = here(folder.path());
+    let binary = Binary::own().expect("readable");
+    let wanted = wanted(via.clone(), &["h1"]);
+    copy(&wanted, &binary, "h1").expect("room");
+    let copied = std::fs::read_dir(folder.path().join("h1/plimsoll")).expect("made").flatten().next().expect("a copy");
+    assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
+    // A copy that answers with another hash: it is replaced once (by this test program, which is no agent) and then given up.
+    let liar = format!("#!/bin/sh\necho '{}'\ncat\n", greeting("1.0.0", "feed"));
+    std::fs::write(copied.path(), liar).expect("written");
+    let error = launch(&wanted).expect_err("no agent");
+    assert!(error[0].what.contains("no agent could be started"), "{}", error[0]);
+    assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
+    forget(&via, &["h1".to_owned()]).expect("allowed");
+    assert!(!folder.path().join("h1/plimsoll").exists());
+}
+
+#[test]
+fn every_host_without_an_agent_is_named_with_the_reason() {
+    let via = Via::Template(vec!["sh".into(), "-c".into(), "echo no route to {host} >&2; exit 1".into()]);
+    let errors = launch(&wanted(via, &["x", "y"])).expect_err("none");
+    let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert!(
+        text.len() == 2 && text[1].contains("host y: no agent could be started: no route to y; check that"),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn another_version_and_another_machine_are_refused() {
+    let says = |line: &str| Via::Template(vec!["sh".into(), "-c".into(), format!("echo '{line}'; cat {{host}}")]);
+    let mut other = wanted(says(&greeting("0.9.0", "x")), &["/dev/null"]);
+    other.agent = Some("/x".into());
+    assert!(launch(&other).expect_err("older")[0].what.contains("version 0.9.0, and this is 1.0.0"));
+    let other = wanted(says("plimsoll-missing Linux mips"), &["/dev/null"]);
+    assert!(launch(&other).expect_err("another machine")[0].what.contains("runs Linux mips"));
+}
+
+#[test]
+fn a_host_without_room_says_so() {
+    // A file where the cache would be: nothing can be made below it.
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let via =
+        Via::Template(vec!["env".into(), format!("XDG_CACHE_HOME={}", file.path().display()), "HOST={host}".into()]);
+    let errors = launch(&wanted(via, &["x"])).expect_err("nowhere to put it");
+    assert!(errors[0].what.contains("cannot be copied there"), "{}", errors[0]);
+}

@@ -1,0 +1,146 @@
+//! The ways to a host. Each is the site's own: its authentication and its encryption are the only ones.
+
+use super::script::quote;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// How agents are started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// As processes of this machine.
+    Local,
+    /// `ssh`, with the user's own configuration.
+    Ssh,
+    /// `srun`, inside this job.
+    Slurm {
+        /// The job's number.
+        job: String,
+    },
+    /// `kubectl exec`, into pods.
+    Kubernetes {
+        /// Options for `kubectl`, such as `--namespace x`.
+        options: Vec<String>,
+    },
+    /// Any command that runs its arguments on a host, with `{host}` in it.
+    Template(Vec<String>),
+}
+
+impl Via {
+    /// A template, as its user wrote it.
+    ///
+    /// # Errors
+    /// It has no `{host}`, or no program.
+    pub fn template(text: &str) -> Result<Via, String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        match words.first() {
+            None => Err("the launcher is empty; write one such as `docker exec -i {host}`".to_owned()),
+            Some(_) if !words[1..].iter().any(|word| word.contains("{host}")) => {
+                Err(format!("the launcher `{text}` has no {{host}}; write one such as `docker exec -i {{host}}`"))
+            }
+            Some(_) => Ok(Via::Template(words)),
+        }
+    }
+
+    /// Its name, for people.
+    pub fn name(&self) -> &str {
+        match self {
+            Via::Local => "a process",
+            Via::Ssh => "ssh",
+            Via::Slurm { .. } => "srun",
+            Via::Kubernetes { .. } => "kubectl",
+            Via::Template(words) => words.first().map_or("", String::as_str),
+        }
+    }
+
+    /// What a user may mend who cannot reach a host.
+    pub(super) fn remedy(&self, host: &str) -> String {
+        match self {
+            Via::Local => "try again".to_owned(),
+            Via::Ssh => format!("check that `ssh {host} true` works without a password"),
+            Via::Slurm { job } => format!("check that `srun --jobid={job} --overlap -N1 -n1 -w {host} true` works"),
+            Via::Kubernetes { .. } => format!("check that `kubectl exec -i {host} -- true` works"),
+            Via::Template(words) => format!("check that `{} true` works", filled(words, host).join(" ")),
+        }
+    }
+
+    /// A command that runs `script` in a POSIX shell on `host`.
+    pub(super) fn command(&self, host: &str, script: &str) -> Command {
+        match self {
+            Via::Local => of(&["sh".to_owned(), "-c".to_owned(), script.to_owned()]),
+            Via::Ssh => {
+                // The login shell may be any; what follows is for one that we know.
+                let remote = format!("exec sh -c {}", quote(script));
+                let mut command = Command::new("ssh");
+                command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
+                command.args(["--", host, &remote]);
+                command
+            }
+            Via::Slurm { job } => {
+                let mut command = Command::new("srun");
+                // Unbuffered, or binary output stalls; overlapping, or it waits for the other hosts' steps to end.
+                command.args([&format!("--jobid={job}"), "--overlap", "--unbuffered", "-N1", "-n1", "-w", host]);
+                command.args(["sh", "-c", script]);
+                command
+            }
+            Via::Kubernetes { options } => {
+                let mut command = Command::new("kubectl");
+                command.args(options).args(["exec", "-i", host, "--", "sh", "-c", script]);
+                command
+            }
+            Via::Template(words) => {
+                let mut command = of(&filled(words, host));
+                command.args(["sh", "-c", script]);
+                command
+            }
+        }
+    }
+
+    /// A command that runs the agent of this very program, where that needs no shell.
+    pub(super) fn direct(&self, arguments: &[String]) -> Option<Command> {
+        let Via::Local = self else { return None };
+        let mut command = Command::new(PathBuf::from("/proc/self/exe"));
+        command.args(arguments);
+        Some(command)
+    }
+}
+
+fn filled(words: &[String], host: &str) -> Vec<String> {
+    words.iter().map(|word| word.replace("{host}", host)).collect()
+}
+
+/// A command of these words; none runs `false`.
+fn of(words: &[String]) -> Command {
+    let mut command = Command::new(words.first().map_or("false", String::as_str));
+    command.args(words.get(1..).unwrap_or_default());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &Command) -> Vec<String> {
+        std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|w| w.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_template_is_filled_and_gets_the_script_as_one_word() {
+        let via = Via::template("docker exec -i {host}").expect("a template");
+        assert_eq!(words(&via.command("c1", "echo a; b")), ["docker", "exec", "-i", "c1", "sh", "-c", "echo a; b"]);
+        let via = Via::Kubernetes { options: vec!["--namespace=x".into()] };
+        let command = via.command("pod-0", "true");
+        assert_eq!(words(&command), ["kubectl", "--namespace=x", "exec", "-i", "pod-0", "--", "sh", "-c", "true"]);
+        assert!(
+            Via::template("docker exec c1").is_err() && Via::template(" ").is_err() && Via::template("{host}").is_err()
+        );
+    }
+
+    #[test]
+    fn ssh_gets_the_script_in_one_word_that_any_shell_can_read() {
+        let command = words(&Via::Ssh.command("n1", "echo 'x'"));
+        assert_eq!(command[command.len() - 2..], ["n1".to_owned(), r"exec sh -c 'echo '\''x'\'''".to_owned()]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Carries messages in order: over a pair of channels in one process, or over the standard streams of an agent's process.
+//!
+//! On a stream, a frame is its length (4 bytes, little endian) and so many bytes. Each is written in one piece: a relay such as `srun` makes
+//! two writes wait for each other.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// The longest frame. The plan of one host with thousands of workers and hundreds of stages is a tenth of it.
+pub const LONGEST_FRAME: usize = 64 << 20;
+
+/// A message that cannot be read, or a partner that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkError {
+    /// The other end is closed.
+    Closed,
+    /// The bytes are no message of this version.
+    Garbled,
+}
+
+/// One end of a connection. Closing one end ends the other's wait.
+#[derive(Debug)]
+pub struct Link {
+    out: Outlet,
+    inbox: Inlet,
+}
+
+/// The sending half of a [`Link`].
+#[derive(Clone, Debug)]
+pub struct Outlet {
+    out: Sender<Vec<u8>>,
+}
+
+/// The receiving half of a [`Link`].
+pub struct Inlet {
+    source: Source,
+}
+
+enum Source {
+    Memory(Receiver<Vec<u8>>),
+    Stream(Box<dyn Read + Send>),
+}
+
+/// Two ends in one process.
+pub fn pair() -> (Link, Link) {
+    let (to_left, left_inbox) = channel();
+    let (to_right, right_inbox) = channel();
+    let link = |out, inbox| Link { out: Outlet { out }, inbox: Inlet { source: Source::Memory(inbox) } };
+    (link(to_right, left_inbox), link(to_left, right_inbox))
+}
+
+/// A link over two streams, and the thread that writes: it ends when every outlet is gone, once all that they sent is written.
+pub fn over(reader: impl Read + Send + 'static, mut writer: impl Write + Send + 'static) -> (Link, JoinHandle<()>) {
+    let (out, frames) = channel::<Vec<u8>>();
+    // A thread of its own: a partner that does not read must not hold up those who send to others.
+    let thread = thread::spawn(move || {
+        for frame in frames {
+            let mut bytes = Vec::with_capacity(frame.len() + 4);
+            bytes.extend_from_slice(&(frame.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(&frame);
+            if writer.write_all(&bytes).and_then(|()| writer.flush()).is_err() {
+                return;
+            }
+        }
+    });
+    (Link { out: Outlet { out }, inbox: Inlet { source: Source::Stream(Box::new(reader)) } }, thread)
+}
+
+impl Link {
+    /// Both halves, for two threads.
+    pub fn split(self) -> (Outlet, Inlet) {
+        (self.out, self.inbox)
+    }
+}
+
+impl Outlet {
+    /// Sends one message.
+    ///
+    /// # Errors
+    /// When the other end is closed, or the message is longer than [`LONGEST_FRAME`].
+    pub fn send<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
+        let frame = postcard::to_stdvec(message).map_err(|_| LinkError::Garbled)?;
+        if frame.len() > LONGEST_FRAME {
+            return Err(LinkError::Garbled);
+        }
+        self.out.send(frame).map_err(|_| LinkError::Closed)
+    }
+}
+
+impl Inlet {
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    /// When the other end is closed, or what it sent is no message.
+    pub fn receive<T: DeserializeOwned>(&mut self) -> Result<T, LinkError> {
+        let frame = match &mut self.source {
+            Source::Memory(inbox) => inbox.recv().map_err(|_| LinkError::Closed)?,
+            Source::Stream(reader) => read_frame(reader)?,
+        };
+        postcard::from_bytes(&frame).map_err(|_| LinkError::Garbled)
+    }
+}
+
+fn read_frame(reader: &mut dyn Read) -> Result<Vec<u8>, LinkError> {
+    let mut length = [0; 4];
+    reader.read_exact(&mut length).map_err(|_| LinkError::Closed)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_FRAME {
+        return Err(LinkError::Garbled);
+    }
+    // Grows with what really comes: a length alone takes no memory.
+    let mut frame = Vec::new();
+    let read = reader.take(length as u64).read_to_end(&mut frame).map_err(|_| LinkError::Closed)?;
+    if read < length { Err(LinkError::Closed) } else { Ok(frame) }
+}
+
+impl std::fmt::Debug for Inlet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inlet").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Wire(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Wire {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("not poisoned").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(messages: &[String]) -> Vec<u8> {
+        let wire = Wire::default();
+        let (link, thread) = over(std::io::empty(), wire.clone());
+        let (out, _) = link.split();
+        messages.iter().for_each(|message| out.send(message).expect("open"));
+        drop(out);
+        thread.join().expect("no panic");
+        wire.0.lock().expect("not poisoned").clone()
+    }
+
+    fn read(bytes: Vec<u8>) -> (Vec<String>, LinkError) {
+        let (_, mut inlet) = over(Cursor::new(bytes), std::io::sink()).0.split();
+        let mut messages = Vec::new();
+        loop {
+            match inlet.receive() {
+                Ok(message) => messages.push(message),
+                Err(error) => return (messages, error),
+            }
+        }
+    }
+
+    #[test]
+    fn messages_arrive_as_they_were_sent_and_a_closed_end_is_seen() {
+        let (left, right) = pair();
+        let ((out, _), (_, mut inlet)) = (left.split(), right.split());
+        out.send(&"hello".to_owned()).expect("open");
+        assert_eq!(inlet.receive::<String>(), Ok("hello".to_owned()));
+        drop(out);
+        assert_eq!(inlet.receive::<String>(), Err(LinkError::Closed));
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_gives_back_what_was_sent_and_a_cut_one_loses_only_what_was_cut(
+            messages in prop::collection::vec(".{0,300}", 0..8), cut: prop::sample::Index,
+        ) {
+            let bytes = written(&messages);
+            let (read_back, end) = read(bytes.clone());
+            prop_assert_eq!(&read_back, &messages);
+            prop_assert_eq!(end, LinkError::Closed);
+            let cut = cut.index(bytes.len() + 1);
+            let (part, end) = read(bytes[..cut].to_vec());
+            prop_assert_eq!(&messages[..part.len()], &part[..]);
+            prop_assert_eq!(end, LinkError::Closed);
+        }
+
+        #[test]
+        fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            read(bytes);
+        }
+    }
+
+    #[test]
+    fn a_length_that_nobody_sends_is_refused() {
+        let (messages, end) = read(vec![255, 255, 255, 255, 0]);
+        assert_eq!((messages, end), (vec![], LinkError::Garbled));
+    }
+}
