@@ -2,9 +2,11 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Finds the load line of a storage cluster: what it carries, and whether the figure can be trusted.
 #[derive(Debug, Parser)]
@@ -21,7 +23,7 @@ Exit codes:
   0    done
   1    done, but the target failed some requests; the report counts them
   2    the arguments or the suite are wrong; nothing was touched
-  3    a target was refused (not ours, in use, no space, no permission)
+  3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
   130  interrupted; what was recorded until then is kept
@@ -42,6 +44,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Remove what a killed run left in a directory: exactly our own files.
     Clean(CleanArgs),
+    /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
+    Agent(AgentArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -82,13 +86,46 @@ pub struct WorkArgs {
     #[arg(long, conflicts_with = "destroy_data")]
     pub existing: bool,
 
-    /// Overwrite this block device: all that is on it is lost. The only way to write to a device.
-    #[arg(long, value_name = "DEVICE")]
-    pub destroy_data: Vec<String>,
+    /// Overwrite this block device: all that is on it is lost. The only way to write to a device. With several hosts, name it on each: node[01-04]:/dev/sdb.
+    #[arg(long, value_name = "[HOST:]DEVICE")]
+    pub destroy_data: Vec<GivenUpArg>,
+
+    /// The hosts that load.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 
     /// One workload without a suite file, in fio's words.
     #[command(flatten)]
     pub quick: QuickArgs,
+}
+
+/// The hosts that load, and the way to them.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Hosts (without these, this machine alone)")]
+pub struct HostArgs {
+    /// The hosts: node[01-16],10.0.0.5 or @FILE over ssh; local:N for N agents here; slurm inside a Slurm job.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
+    pub hosts: Option<String>,
+
+    /// Get a Slurm job with these options of salloc, such as "-N16 -p nvme", and load from its nodes.
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with = "kubernetes")]
+    pub slurm: Option<String>,
+
+    /// Load from the running pods with these labels, such as app=plimsoll (deploy/kubernetes.yaml).
+    #[arg(long, value_name = "SELECTOR")]
+    pub kubernetes: Option<String>,
+
+    /// Options for kubectl, such as "--namespace storage".
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, requires = "kubernetes")]
+    pub kubectl: Option<String>,
+
+    /// Reach the hosts with this command instead of ssh, such as "docker exec -i {host}".
+    #[arg(long, value_name = "COMMAND", requires = "hosts")]
+    pub launcher: Option<String>,
+
+    /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
+    #[arg(long, value_name = "PATH")]
+    pub agent: Option<PathBuf>,
 }
 
 /// One workload in fio's words.
@@ -219,6 +256,38 @@ pub struct CleanArgs {
     /// The directories that runs wrote to [default: ./plimsoll-data].
     #[arg(value_name = "PATH")]
     pub targets: Vec<String>,
+
+    /// Remove the copies of plimsoll from these hosts instead.
+    #[command(flatten)]
+    pub hosts: HostArgs,
+}
+
+/// `plimsoll agent`.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host does not list stays forbidden.
+    #[arg(long, value_name = "PATH")]
+    pub allow: Vec<PathBuf>,
+}
+
+/// `--destroy-data`: a device, with the hosts on which it may be overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUpArg(pub Vec<GivenUp>);
+
+impl FromStr for GivenUpArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<GivenUpArg, String> {
+        // A path begins with a slash or a dot; a colon further on (/dev/disk/by-path/pci-0000:00) is its own.
+        match text.split_once(":/") {
+            Some((hosts, path)) if !text.starts_with(['/', '.']) => {
+                let device = format!("/{path}");
+                let one = |host| GivenUp { host: Some(host), device: device.clone() };
+                Ok(GivenUpArg(fleet::launch::expand(hosts)?.into_iter().map(one).collect()))
+            }
+            _ => Ok(GivenUpArg(vec![GivenUp { host: None, device: text.to_owned() }])),
+        }
+    }
 }
 
 /// Where files go when no target is named.
@@ -228,6 +297,17 @@ pub const DEFAULT_TARGET: &str = "./plimsoll-data";
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_device_is_given_up_with_its_hosts() {
+        let read = |text: &str| text.parse::<GivenUpArg>().expect("good").0;
+        let on =
+            |host: Option<&str>, device: &str| GivenUp { host: host.map(str::to_owned), device: device.to_owned() };
+        assert_eq!(read("/dev/sdb"), [on(None, "/dev/sdb")]);
+        assert_eq!(read("n[1-2]:/dev/sdb"), [on(Some("n1"), "/dev/sdb"), on(Some("n2"), "/dev/sdb")]);
+        assert_eq!(read("/dev/disk/by-path/pci-0000:/x"), [on(None, "/dev/disk/by-path/pci-0000:/x")]);
+        assert!("n[1:/dev/sdb".parse::<GivenUpArg>().is_err());
+    }
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod failure;
+mod hosts;
 mod quick;
 mod signals;
 mod suite;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report(&report),
         Command::Show(show) => commands::show(&show),
         Command::Clean(clean) => commands::clean(&clean),
+        Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),
         Command::Man { directory } => commands::man(directory.as_deref()),
     };

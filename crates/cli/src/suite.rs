@@ -34,7 +34,11 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         }
     };
     targets.extend(work.targets.iter().cloned());
-    targets.extend(work.destroy_data.iter().filter(|device| !work.targets.contains(device)).cloned());
+    for device in work.destroy_data.iter().flat_map(|given| &given.0).map(|given| &given.device) {
+        if !targets.contains(device) {
+            targets.push(device.clone());
+        }
+    }
     if targets.is_empty() {
         targets.push(DEFAULT_TARGET.to_owned());
     }

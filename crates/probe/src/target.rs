@@ -16,6 +16,8 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
     // What is missing lies where its parent lies.
     let place = match kind {
         TargetKind::Missing | TargetKind::NoParent => parent(Path::new(path)),
+        // A host's own folder stands beside it.
+        TargetKind::Directory { .. } if !Path::new(path).exists() => parent(Path::new(path)),
         _ => PathBuf::from(path),
     };
     if let TargetKind::Device { size, .. } = kind {

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod agent;
 mod clean;
 mod pages;
 mod plan;
@@ -7,6 +8,7 @@ mod run;
 mod saved;
 mod suites;
 
+pub use agent::agent;
 pub use clean::clean;
 pub use pages::{completions, man};
 pub use plan::plan;

@@ -3,18 +3,20 @@
 use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
-use crate::suite;
+use crate::hosts;
+use crate::suite::{self, Asked};
 use fleet::Fleet;
 use model::Plan;
-use model::planner::{self, Request};
+use model::planner::{self, GivenUp, Request};
 use model::testbed::HostFacts;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let fleet = Fleet::local(env!("CARGO_PKG_VERSION"));
-    let (plan, hosts) = decide(&args.work, &fleet)?;
+    let asked = suite::asked(&args.work)?;
+    let hosts = hosts::start(&args.work.hosts, &asked.targets, asked.spec.fleet.lost_after.value)?;
+    let (plan, hosts) = decide(&args.work, &asked, &hosts.fleet)?;
     if args.json {
         print_json(&plan)?;
     } else {
@@ -24,15 +26,16 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Asks the hosts and decides everything; touches nothing.
-pub fn decide(work: &WorkArgs, fleet: &Fleet) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let asked = suite::asked(work)?;
-    let hosts = fleet.inspect(&asked.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+pub fn decide(work: &WorkArgs, asked: &Asked, fleet: &Fleet) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    let told = fleet.inspect(&asked.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
+    let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let plan = planner::plan(&Request {
         run_id: &run_id(&asked.spec.suite.name.value),
         spec: &asked.spec,
         scale: work.scale,
         existing: work.existing,
-        destroy_data: &work.destroy_data,
+        destroy_data: &given_up,
         hosts: &hosts,
     })
     .map_err(|refusals| Failure::refused(&refusals))?;

@@ -3,8 +3,9 @@
 use super::{plan, print, print_json};
 use crate::args::RunArgs;
 use crate::failure::{Failure, REQUESTS_FAILED};
-use crate::signals;
-use fleet::{Ending, Fleet};
+use crate::hosts::{self, Hosts};
+use crate::suite;
+use fleet::Ending;
 use model::testbed::HostFacts;
 use model::{Event, Plan, Record, RunEnd};
 use report::live::{Live, Mode};
@@ -15,14 +16,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let fleet = Fleet::local(env!("CARGO_PKG_VERSION"));
-    signals::watch(fleet.interrupter());
-    let (plan, hosts) = plan::decide(&args.work, &fleet)?;
+    let asked = suite::asked(&args.work)?;
+    let started = hosts::start(&args.work.hosts, &asked.targets, asked.spec.fleet.lost_after.value)?;
+    let (plan, hosts) = plan::decide(&args.work, &asked, &started.fleet)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)));
     if !args.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
     }
-    let (ending, began) = record(args, fleet, &plan, &hosts, &out)?;
+    let (ending, began) = record(args, started, &plan, &hosts, &out)?;
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
@@ -37,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// Runs the plan into the run file. The flag says whether any stage began.
 fn record(
     args: &RunArgs,
-    fleet: Fleet,
+    started: Hosts,
     plan: &Plan,
     hosts: &[HostFacts],
     out: &Path,
@@ -47,7 +48,7 @@ fn record(
     let mut writer = store::Writer::create(out, plan, hosts, version, unix_ns()).map_err(unrecordable)?;
     let mut live = Live::new(mode(args), plan);
     let mut began = false;
-    let ending = fleet.run(plan, args.keep_data, &mut |event| {
+    let ending = started.fleet.run(plan, 0, args.keep_data, &mut |event| {
         began |= matches!(event, Event::StageStarted { .. });
         live.event(event);
         writer.append(event).map_err(|error| error.to_string())

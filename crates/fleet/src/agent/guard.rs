@@ -155,7 +155,7 @@ mod tests {
         assert!(guard.check("/dev/sda").is_err());
         assert!(guard.check("sim:constant").is_ok());
         std::fs::write(&list, format!("# ours\n{}\n", place.join("other").display())).expect("a list");
-        let guard = Guard::of_host(&[place.clone()], &list).expect("a list");
+        let guard = Guard::of_host(std::slice::from_ref(&place), &list).expect("a list");
         assert!(guard.check(&text(&place.join("other/x"))).is_ok());
         let refused = guard.check(&text(&place.join("in/x"))).expect_err("the host's list is narrower");
         assert!(refused.to_string().contains(&text(&list)));

@@ -191,9 +191,8 @@ impl Coordinator {
         match message {
             FromAgent::Sample(sample) => self.take_sample(number, *sample, actions),
             FromAgent::Pong { sent_ns, agent_ns } => {
-                if host.answered(sent_ns, agent_ns, at_ns) {
-                    actions.push(Action::Ping { host: number });
-                }
+                let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
+                actions.extend(again);
             }
             FromAgent::Ready { notes } if host.owes == Owes::Ready => {
                 host.owes = Owes::Nothing;

@@ -1,6 +1,6 @@
 //! What each target becomes: files of ours, a device given up by name, or something that is only read.
 
-use super::{Refusal, RefusalKind, Request, is_null};
+use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use crate::spec::{Auto, PointSpec, Spread, WorkloadSpec};
@@ -29,7 +29,7 @@ pub(super) fn targets(
     let mut targets = Vec::new();
     let sizes = Sizes::of(request, facts, slot, points);
     for target in &facts.targets {
-        match kind_of(request, target) {
+        match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
                     refusals.extend(misaligned(request, target, points));
@@ -57,8 +57,18 @@ fn refuse(target: &TargetFacts, what: &str, remedy: &str) -> Refusal {
 }
 
 /// What may be done to a target.
-fn kind_of(request: &Request<'_>, target: &TargetFacts) -> Result<PlannedTarget, Refusal> {
-    let given_up = request.destroy_data.contains(&target.path);
+fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Result<PlannedTarget, Refusal> {
+    let several = request.hosts.len() > 1;
+    let names = |host: &Option<String>| host.as_ref().map_or(!several, |host| *host == facts.hostname);
+    let of_device = |given: &&GivenUp| given.device == target.path;
+    let given_up = request.destroy_data.iter().filter(of_device).any(|given| names(&given.host));
+    if several && request.destroy_data.iter().filter(of_device).any(|given| given.host.is_none()) {
+        return Err(refuse(
+            target,
+            "--destroy-data names a device without its host, and there are several hosts",
+            &format!("name it on each host, such as --destroy-data {}:{}", facts.hostname, target.path),
+        ));
+    }
     let directory = |root: &str| PlannedTarget::Directory { root: root.to_owned() };
     if is_null(request) {
         return Ok(PlannedTarget::ReadOnly);
@@ -102,7 +112,11 @@ fn kind_of(request: &Request<'_>, target: &TargetFacts) -> Result<PlannedTarget,
         TargetKind::Device { .. } if !given_up => Err(refuse(
             target,
             "is a block device, and a run would overwrite it",
-            &format!("say --destroy-data {} to give up what is on it, or read it with --existing", target.path),
+            &format!(
+                "say --destroy-data {}{} to give up what is on it, or read it with --existing",
+                if several { format!("{}:", facts.hostname) } else { String::new() },
+                target.path
+            ),
         )),
         TargetKind::Device { .. } if !target.writable => {
             Err(refuse(target, "may not be opened for writing", "run as root, or get permission on the device"))

@@ -1,6 +1,7 @@
 //! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
 
 mod contents;
+mod hosts;
 mod layout;
 mod refusal;
 mod shares;
@@ -27,9 +28,18 @@ pub struct Request<'a> {
     /// Load what stands at the targets, and write nothing.
     pub existing: bool,
     /// Devices that may be overwritten, as the user named them; they are targets too.
-    pub destroy_data: &'a [String],
+    pub destroy_data: &'a [GivenUp],
     /// The hosts with their targets.
     pub hosts: &'a [HostFacts],
+}
+
+/// A device that its owner gave up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    /// On which host; `None` for the only one.
+    pub host: Option<String>,
+    /// Its path there.
+    pub device: String,
 }
 
 /// The shortest time that still gives a figure.
@@ -51,12 +61,13 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         let slot = layout::Slot { number: number as u32, of: request.hosts.len() as u32 };
         match layout::targets(request, facts, slot, &points, &mut notes) {
             Ok(targets) => hosts.push((number, facts, targets)),
-            Err(mut reasons) => refusals.append(&mut reasons),
+            Err(reasons) => refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason))),
         }
     }
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
     let mut host_plans = Vec::new();
     for (number, facts, targets) in hosts {
@@ -88,6 +99,14 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts: host_plans,
         notes,
     })
+}
+
+/// A refusal with the host's name, where there are several.
+fn named(request: &Request<'_>, facts: &HostFacts, refusal: Refusal) -> Refusal {
+    if request.hosts.len() == 1 {
+        return refusal;
+    }
+    Refusal { message: format!("host {}: {}", facts.hostname, refusal.message), ..refusal }
 }
 
 /// Gives every worker its number among those of all hosts that do the same work: at a fixed rate they take turns.

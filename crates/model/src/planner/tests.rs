@@ -55,7 +55,7 @@ struct Case {
     sets: Vec<&'static str>,
     scale: &'static str,
     existing: bool,
-    destroy: Vec<String>,
+    destroy: Vec<GivenUp>,
 }
 
 impl Default for Case {
@@ -136,7 +136,7 @@ fn nothing_of_somebody_else_is_written_to() {
     assert!(Case::default().refusal(file).1.contains("--existing"));
     let device = target("/dev/x", TargetKind::Device { size: Bytes::gib(1), in_use: None });
     assert!(Case::default().refusal(device.clone()).1.contains("--destroy-data /dev/x"));
-    let given_up = Case { destroy: vec!["/dev/x".into()], ..Case::default() };
+    let given_up = Case { destroy: vec![GivenUp { host: None, device: "/dev/x".into() }], ..Case::default() };
     let plan = given_up.plan(device).expect("given up by name");
     assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::Device);
     let mounted = target("/dev/x", TargetKind::Device { size: Bytes::gib(1), in_use: Some("mounted at /".into()) });

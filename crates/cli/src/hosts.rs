@@ -1,0 +1,166 @@
+//! The hosts that were asked for, with an agent on each.
+
+use crate::args::HostArgs;
+use crate::failure::Failure;
+use crate::signals;
+use fleet::launch::{self, SlurmJob, Via, Wanted};
+use fleet::{Fleet, Told};
+use model::Nanos;
+use model::testbed::HostFacts;
+use std::path::Path;
+
+/// A list of hosts is a few pages of text.
+const LONGEST_LIST: u64 = 1 << 20;
+/// Processes of this machine that a list may ask for.
+const MOST_LOCAL: u32 = 1024;
+/// Wall clocks of machines that are kept on time differ by less.
+const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
+
+/// Agents, and what has to stay as long as they do.
+pub struct Hosts {
+    /// The agents.
+    pub fleet: Fleet,
+    /// Ended with them, if it is ours.
+    _job: Option<SlurmJob>,
+}
+
+/// The way to the hosts, and who they are.
+struct Way {
+    via: Via,
+    hosts: Vec<String>,
+    job: Option<SlurmJob>,
+}
+
+/// Starts the agents. Ctrl-C reaches them from here on.
+pub fn start(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
+    let version = env!("CARGO_PKG_VERSION");
+    let Some(way) = way(args)? else {
+        let fleet = Fleet::local(version);
+        signals::watch(fleet.interrupter());
+        return Ok(Hosts { fleet, _job: None });
+    };
+    let wanted = Wanted {
+        via: way.via,
+        hosts: way.hosts,
+        allow: targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect(),
+        agent: args.agent.clone(),
+        version: version.to_owned(),
+    };
+    let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
+    let fleet = Fleet::remote(launched, lost_after);
+    signals::watch(fleet.interrupter());
+    Ok(Hosts { fleet, _job: way.job })
+}
+
+/// Removes the copies of the program from the hosts. False where no hosts were named.
+pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
+    let Some(way) = way(args)? else { return Ok(false) };
+    launch::forget(&way.via, &way.hosts).map_err(|errors| refused(&errors))?;
+    Ok(true)
+}
+
+fn refused(errors: &[launch::LaunchError]) -> Failure {
+    let lines: Vec<String> = errors.iter().map(|error| format!("error: {error}")).collect();
+    Failure::Target(lines.join("\n"))
+}
+
+/// What the arguments ask for; `None` is this machine alone, in this process.
+fn way(args: &HostArgs) -> Result<Option<Way>, Failure> {
+    let usage = |what: String| Failure::Usage(format!("error: {what}"));
+    let target = |what: String| Failure::Target(format!("error: {what}"));
+    if let Some(options) = &args.slurm {
+        return SlurmJob::allocate(options).map(of_job).map(Some).map_err(target);
+    }
+    if let Some(selector) = &args.kubernetes {
+        let options: Vec<String> =
+            args.kubectl.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+        let hosts = launch::pods(selector, &options).map_err(target)?;
+        return Ok(Some(Way { via: Via::Kubernetes { options }, hosts, job: None }));
+    }
+    let Some(list) = &args.hosts else { return Ok(None) };
+    if list == "slurm" {
+        return SlurmJob::current().map(of_job).map(Some).map_err(usage);
+    }
+    if let Some(count) = list.strip_prefix("local:") {
+        let count = count.parse().ok().filter(|count| (1..=MOST_LOCAL).contains(count));
+        let count = count.ok_or_else(|| usage(format!("--hosts {list}: write local:1 to local:{MOST_LOCAL}")))?;
+        let hosts = (1..=count).map(|number| format!("local-{number}")).collect();
+        return Ok(Some(Way { via: Via::Local, hosts, job: None }));
+    }
+    let hosts = match list.strip_prefix('@') {
+        Some(path) => read(Path::new(path)).and_then(|text| launch::expand_file(&text)),
+        None => launch::expand(list),
+    };
+    let hosts = hosts.map_err(|what| usage(format!("--hosts: {what}")))?;
+    if hosts.is_empty() {
+        return Err(usage(format!("--hosts {list}: names no host; write one name a line")));
+    }
+    let via = match &args.launcher {
+        Some(template) => Via::template(template).map_err(usage)?,
+        None => Via::Ssh,
+    };
+    Ok(Some(Way { via, hosts, job: None }))
+}
+
+fn of_job(job: SlurmJob) -> Way {
+    Way { via: Via::Slurm { job: job.job.clone() }, hosts: job.nodes.clone(), job: Some(job) }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    use std::io::Read;
+    let wrong = |error: std::io::Error| format!("{}: {error}; check the path", path.display());
+    let mut text = String::new();
+    std::fs::File::open(path).map_err(wrong)?.take(LONGEST_LIST).read_to_string(&mut text).map_err(wrong)?;
+    Ok(text)
+}
+
+/// What the hosts are, once it is sure that they are different machines. Says which wall clocks are off.
+pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
+    for told in told.iter().filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
+        let seconds = told.wall_ahead_ns / 1_000_000_000;
+        let (name, seconds, side) =
+            (&told.facts.hostname, seconds.abs(), if seconds > 0 { "ahead of" } else { "behind" });
+        eprintln!(
+            "note: the wall clock of {name} is {seconds} s {side} ours; no figure depends on it, but its own logs will not match the report's times"
+        );
+    }
+    let hosts: Vec<HostFacts> = told.into_iter().map(|told| told.facts).collect();
+    if may_be_one {
+        return Ok(hosts);
+    }
+    for (number, host) in hosts.iter().enumerate() {
+        let same = |other: &&HostFacts| !host.identity.is_empty() && other.identity == host.identity;
+        if let Some(other) = hosts[..number].iter().find(same) {
+            return Err(Failure::Target(format!(
+                "error: hosts {} and {} are one machine under two names; name it once",
+                other.hostname, host.hostname
+            )));
+        }
+    }
+    Ok(hosts)
+}
+
+/// Whether several agents on one machine are what was asked for.
+pub fn may_be_one(args: &HostArgs) -> bool {
+    args.hosts.as_ref().is_some_and(|list| list.starts_with("local:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(list: &str) -> Result<Option<(Via, Vec<String>)>, String> {
+        let args = HostArgs { hosts: Some(list.to_owned()), ..HostArgs::default() };
+        way(&args).map(|way| way.map(|way| (way.via, way.hosts))).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_list_is_ssh_or_this_machine() {
+        assert_eq!(way(&HostArgs::default()).map(|way| way.is_none()).map_err(|_| ()), Ok(true));
+        assert_eq!(asked("n[1-2]"), Ok(Some((Via::Ssh, vec!["n1".into(), "n2".into()]))));
+        assert_eq!(asked("local:2"), Ok(Some((Via::Local, vec!["local-1".into(), "local-2".into()]))));
+        assert!(asked("local:0").expect_err("none").contains("local:1"));
+        assert!(asked("@/no/such/file").expect_err("no file").contains("check the path"));
+        assert!(asked("n[").expect_err("half a list").contains("without"));
+    }
+}
