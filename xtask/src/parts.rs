@@ -68,6 +68,26 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     },
     Part {
+        name: "sshd",
+        purpose: "hosts that are reached over real ssh",
+        source: Source::Program { names: &["sshd"], package: "openssh-server" },
+    },
+    Part {
+        name: "ip",
+        purpose: "hosts with addresses and links of their own",
+        source: Source::Program { names: &["ip"], package: "iproute2" },
+    },
+    Part {
+        name: "slurmctld",
+        purpose: "a real Slurm cluster",
+        source: Source::Program { names: &["slurmctld"], package: "slurm-wlm" },
+    },
+    Part {
+        name: "munged",
+        purpose: "how the parts of Slurm know each other",
+        source: Source::Program { names: &["munged"], package: "munge" },
+    },
+    Part {
         name: "loop",
         purpose: "the kernel's own count of requests",
         source: Source::Kernel { path: "/dev/loop-control" },

@@ -20,6 +20,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How often an agent looks whether its coordinator is still there.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long the last messages may take to leave.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// Serves the coordinator at the other end of these streams until they close, or until it falls silent. The preamble must have been written.
 pub fn serve_streams(
     reader: impl Read + Send + 'static,
@@ -29,8 +32,12 @@ pub fn serve_streams(
 ) {
     let (link, thread) = over(reader, writer);
     serve(link, guard, version);
-    // Everything that was sent gets out, if the other end still reads. A panic in it is its own affair: we end here.
-    let _ = thread.join();
+    // Everything that was sent gets out, if the other end still reads: behind a link that is cut, nobody does.
+    let mut patience = LAST_WORDS;
+    while !thread.is_finished() && !patience.is_zero() {
+        thread::sleep(LOOK);
+        patience = patience.saturating_sub(LOOK);
+    }
 }
 
 /// Serves one coordinator until its end of the link closes.

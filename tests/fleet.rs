@@ -1,0 +1,241 @@
+//! Several hosts at once: agents as processes of this machine, over real ssh, and in a real Slurm job.
+
+#[path = "common/cluster.rs"]
+mod cluster;
+mod common;
+
+use cluster::{SlurmCluster, SshCluster};
+use common::{Ended, command, end, has, names, plimsoll, scratch, signal, text, wait_until};
+use model::{NoteKind, Record, RunEnd};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A workload that takes so long on every host.
+fn arguments<'a>(hosts: &[&'a str], runtime: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["run"];
+    all.extend(hosts);
+    all.extend(["--rw", "randread", "--iodepth", "4", "--numjobs", "1", "--size", "4M", "--runtime", runtime]);
+    all.extend(["--set", "interval=100ms", "--out", "run.plimsoll"]);
+    all.extend(more);
+    all
+}
+
+fn recorded(folder: &Path) -> Record {
+    store::read(&folder.join("run.plimsoll")).expect("a run file")
+}
+
+/// The hosts whose samples of the last stage were recorded, and whether each told when it began.
+fn heard_of(record: &Record) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    let stage = record.stages.last().expect("measured");
+    let samples = stage.samples.iter().filter(|sample| !sample.ops.is_empty()).map(|sample| sample.host).collect();
+    (samples, stage.starts.iter().map(|start| start.host).collect())
+}
+
+/// Requests in the run file, and in the results as JSON: they have to agree to the last one.
+fn assert_totals(folder: &Path, record: &Record) {
+    let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let stage = record.stages.last().expect("measured");
+    let load = stage.samples.iter().filter(|sample| sample.phase == model::Phase::Load);
+    let sum: u64 = load.flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
+    assert_eq!(json["results"][0]["ios"].as_u64(), Some(sum), "the sum over the hosts is the total");
+    assert!(sum > 0);
+}
+
+/// Processes that serve as agents and were told to touch `path`.
+fn agents(path: &Path) -> Vec<String> {
+    let wanted = format!("agent --allow {}", path.display());
+    let out = Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+}
+
+fn wait_for_samples(folder: &Path) {
+    let size = |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |meta| meta.len());
+    wait_until("samples", || size("run.plimsoll-wal") + size("run.plimsoll") > 250_000);
+}
+
+#[test]
+fn agents_of_this_machine_load_together_and_clean_up() {
+    let folder = scratch();
+    plimsoll(folder.path(), &arguments(&["--hosts", "local:3"], "1s", &["data"])).with_code(0);
+    let record = recorded(folder.path());
+    assert_eq!(record.plan.hosts.len(), 3);
+    let all: BTreeSet<u32> = (0..3).collect();
+    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_totals(folder.path(), &record);
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "each host removed its own folder");
+}
+
+#[test]
+fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
+    wait_for_samples(folder.path());
+    kill(&agents(&data)[1]);
+    let ended = end(child).with_code(4);
+    assert!(ended.err.contains("was lost") && ended.err.contains("plimsoll resume"), "{ended:#?}");
+    let record = recorded(folder.path());
+    assert!(matches!(record.end, Some((_, RunEnd::Failed(_)))));
+    assert_eq!(heard_of(&record).0.len(), 3, "also what the lost host had told");
+    assert!(record.notes.iter().any(|note| note.kind == NoteKind::HostLost));
+    wait_until("the other agents to end", || agents(&data).is_empty());
+    // The layout stays for `resume`; `clean` finds every host's folder.
+    assert!(names(folder.path()).contains(&"data-h0000".to_owned()));
+    plimsoll(folder.path(), &["clean", text(&data)]).with_code(0);
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
+}
+
+#[test]
+fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
+    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "4s", &more), &[]);
+    wait_for_samples(folder.path());
+    kill(&agents(&data)[0]);
+    let ended = end(child).with_code(0);
+    let record = recorded(folder.path());
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_eq!(heard_of(&record).1.len(), 2);
+    assert!(ended.out.contains("lost"), "{ended:#?}");
+}
+
+#[test]
+fn no_load_goes_on_without_its_coordinator() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let mut child = start(folder.path(), &arguments(&["--hosts", "local:2"], "60s", &[text(&data)]), &[]);
+    wait_for_samples(folder.path());
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    wait_until("the agents to end", || agents(&data).is_empty());
+    let record = recorded(folder.path());
+    assert_eq!(record.end, None);
+    assert_eq!(heard_of(&record).0.len(), 2, "nothing recorded is lost");
+}
+
+#[test]
+fn ctrl_c_reaches_every_host() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
+    wait_for_samples(folder.path());
+    signal(&child, "INT");
+    end(child).with_code(130);
+    assert!(agents(&data).is_empty());
+    assert_eq!(heard_of(&recorded(folder.path())).1.len(), 3, "each ended its stage in good order");
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
+}
+
+#[test]
+fn hosts_that_cannot_be_are_refused_before_anything_is_touched() {
+    let folder = scratch();
+    for (list, word) in
+        [("n[1-", "without"), ("local:x", "local:1"), ("a,a", "named twice"), ("@nowhere", "check the path")]
+    {
+        let ended = plimsoll(folder.path(), &arguments(&["--hosts", list], "1s", &["data"]));
+        assert!([2, 3].contains(&ended.code) && ended.err.contains(word), "{list}: {ended:#?}");
+    }
+    let launcher = ["--hosts", "x", "--launcher", "docker exec"];
+    assert!(plimsoll(folder.path(), &arguments(&launcher, "1s", &["data"])).with_code(2).err.contains("{host}"));
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn four_hosts_over_ssh_do_what_one_does() {
+    if !has("four hosts over ssh", &["sshd", "ip"]) {
+        return;
+    }
+    let cluster = SshCluster::new();
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let hosts = ["--hosts", "n[1-4]"];
+    over_ssh(&cluster, folder.path(), &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
+    let record = recorded(folder.path());
+    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
+    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
+    let all: BTreeSet<u32> = (0..4).collect();
+    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_totals(folder.path(), &record);
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
+    let copies = names(&cluster.cache());
+    assert_eq!(copies.len(), 1, "one copy, for all four share their files: {copies:?}");
+
+    // Two names of one machine, a key that is not taken, a host that is not there: refused with its name, and nothing is written.
+    std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+    for (list, word) in [
+        ("n1,alias1", "one machine"),
+        ("n1,root@10.255.255.1", "10.255.255.1"),
+        ("n1,nowhere.invalid", "nowhere.invalid"),
+    ] {
+        let ended =
+            over_ssh(&cluster, folder.path(), &arguments(&["--hosts", list], "1s", &[text(&data)])).with_code(3);
+        assert!(ended.err.contains(word), "{list}: {ended:#?}");
+        assert_eq!(names(folder.path()), ["run.html"]);
+    }
+
+    // An operator's own list on the hosts, and a binary that is already there.
+    let agent = ["--hosts", "n[1-2]", "--agent", common::PLIMSOLL];
+    over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &[text(&data)])).with_code(0);
+
+    over_ssh(&cluster, folder.path(), &["clean", "--hosts", "n[1-4]"]).with_code(0);
+    assert!(!cluster.cache().exists());
+}
+
+#[test]
+fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
+    if !has("a host that falls off the network", &["sshd", "ip"]) {
+        return;
+    }
+    let cluster = SshCluster::new();
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let more = ["--set", "fleet.lost_after=2s", text(&data)];
+    let path = cluster.search_path();
+    let child = start(folder.path(), &arguments(&["--hosts", "n[1-4]"], "60s", &more), &[("PATH", &path)]);
+    wait_for_samples(folder.path());
+    cluster.cut(3);
+    let ended = end(child).with_code(4);
+    assert!(ended.err.contains("host n3 was lost"), "{ended:#?}");
+    // Nobody can tell it to stop: it does so because it hears nothing.
+    wait_until("the agent behind the cut link to end", || agents(&data).is_empty());
+}
+
+#[test]
+fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
+    if !has("a Slurm job", &["slurmctld", "munged"]) {
+        return;
+    }
+    let cluster = SlurmCluster::new();
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let configuration = cluster.configuration();
+    let environment = [("SLURM_CONF", text(&configuration)), ("XDG_CACHE_HOME", text(folder.path()))];
+    let child = start(folder.path(), &arguments(&["--slurm", "-N4"], "1s", &[text(&data)]), &environment);
+    end(child).with_code(0);
+    let record = recorded(folder.path());
+    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
+    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
+    let all: BTreeSet<u32> = (0..4).collect();
+    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_totals(folder.path(), &record);
+    wait_until("the job to be given back", || {
+        let queue = cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");
+        queue.stdout.is_empty()
+    });
+}
+
+fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Child {
+    let mut command = command(folder, args);
+    command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+fn over_ssh(cluster: &SshCluster, folder: &Path, args: &[&str]) -> Ended {
+    command(folder, args).env("PATH", cluster.search_path()).output().expect("the program starts").into()
+}
+
+fn kill(pid: &str) {
+    common::run("kill", &["-9", pid]);
+}
