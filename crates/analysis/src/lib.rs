@@ -2,6 +2,7 @@
 //!
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
+mod degraded;
 mod issued;
 mod results;
 mod series;

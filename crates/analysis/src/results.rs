@@ -1,5 +1,6 @@
 //! What each point carried: one row for each operation that it measured.
 
+use crate::degraded::counted;
 use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
@@ -98,7 +99,7 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     let Some((number, point)) = planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?))) else {
         return Vec::new();
     };
-    let seconds = load_seconds(stage);
+    let seconds = load_seconds(record, stage);
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
         let cpu = cpu(record, stage, index);
@@ -122,7 +123,7 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
                 complete: stage.end == Some(StageEnd::Complete),
                 warnings: Vec::new(),
             };
-            let samples = load(stage).flat_map(|sample| &sample.ops);
+            let samples = counted(record, stage).flat_map(|sample| &sample.ops);
             samples.filter(|sample| (sample.work, sample.op) == (index, op)).for_each(|sample| add(&mut row, sample));
             rows.push(row);
         }
@@ -140,8 +141,8 @@ fn add(row: &mut ResultRow, sample: &OpSample) {
     }
 }
 
-/// The intervals that count.
-pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample> {
+/// The intervals in which the load was on.
+pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample> + Clone {
     stage.samples.iter().filter(|sample| sample.phase == Phase::Load)
 }
 
@@ -158,9 +159,9 @@ fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
 }
 
 /// The time that the load was on: hosts run side by side, so theirs do not add up.
-fn load_seconds(stage: &StageRecord) -> f64 {
+fn load_seconds(record: &Record, stage: &StageRecord) -> f64 {
     let mut hosts: BTreeMap<u32, u64> = BTreeMap::new();
-    for sample in load(stage) {
+    for sample in counted(record, stage) {
         *hosts.entry(sample.host).or_insert(0) += sample.length_ns;
     }
     hosts.values().max().map_or(0.0, |ns| *ns as f64 / 1e9)
@@ -171,7 +172,7 @@ fn cpu(record: &Record, stage: &StageRecord, index: u32) -> Cpu {
     let mut total = Cpu::default();
     // By host and worker: CPU time, and the time in which it was taken.
     let mut workers: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
-    for sample in load(stage) {
+    for sample in counted(record, stage) {
         let planned =
             record.plan.hosts.get(sample.host as usize).and_then(|host| host.stages.get(stage.stage as usize));
         let does =

@@ -1,5 +1,6 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
+use crate::degraded::{Degraded, degraded};
 use crate::results::{ResultRow, figures};
 use crate::series::series;
 use crate::state::run_state;
@@ -86,6 +87,10 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         let measured = Nanos((row.seconds * 1e9) as u64);
         found.push(Warning::Incomplete { how: run_state(record), measured });
     }
+    if let Some(Degraded { hosts, wholly, .. }) = degraded(record, stage) {
+        found.push(Warning::HostLost { hosts, wholly });
+    }
+    found.extend(start_skew(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(cached(record));
     found.extend(reducible(record));
@@ -100,6 +105,14 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
     found
+}
+
+/// The host that began latest, if that matters: by more than a tenth of an interval, its first one holds too little.
+fn start_skew(record: &Record, stage: &StageRecord) -> Option<Warning> {
+    let latest = stage.starts.iter().max_by_key(|start| start.late_ns)?;
+    let host = record.plan.hosts.get(latest.host as usize)?.hostname.clone();
+    let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / 10;
+    matters.then_some(Warning::StartSkew { host, late: Nanos(latest.late_ns) })
 }
 
 /// What the agents had to do otherwise than planned.

@@ -45,6 +45,20 @@ pub enum Warning {
         /// The agent's words.
         detail: String,
     },
+    /// Hosts were lost: what was measured without them is in no figure.
+    HostLost {
+        /// Their names.
+        hosts: Vec<String>,
+        /// Whether there was nothing but that, so that the figures are those of the others.
+        wholly: bool,
+    },
+    /// The hosts did not begin together.
+    StartSkew {
+        /// The host that began last.
+        host: String,
+        /// How much too late.
+        late: Nanos,
+    },
     /// Too few samples for any quantile of the tail.
     FewSamples {
         /// How many there are.
@@ -124,6 +138,8 @@ impl Warning {
             Warning::Cached { .. } => "fits-in-memory",
             Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
             Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
+            Warning::HostLost { .. } => NoteKind::HostLost.word(),
+            Warning::StartSkew { .. } => "start-skew",
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",

@@ -213,6 +213,18 @@ pub fn warning(warning: &Warning) -> String {
             format!("Direct I/O was refused, so the page cache was in between: {detail}.")
         }
         Warning::BackendFallback { detail } => format!("Another backend took the place of the planned one: {detail}."),
+        Warning::HostLost { hosts, wholly: false } => {
+            format!(
+                "Lost in mid-run: {}. The figures end where it was lost; what was measured without it is left out.",
+                hosts.join(", ")
+            )
+        }
+        Warning::HostLost { hosts, wholly: true } => {
+            format!("Measured without {}, which was lost: these are the figures of the other hosts.", hosts.join(", "))
+        }
+        Warning::StartSkew { host, late } => {
+            format!("{host} began {late} after the agreed instant: the first interval holds too little.")
+        }
         Warning::FewSamples { samples } => format!(
             "Only {} completed: too few for quantiles beyond the median. Measure longer.",
             counted(*samples, "request")
@@ -314,6 +326,9 @@ mod tests {
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
             Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
             Warning::BackendFallback { detail: "io_uring is forbidden; sync took its place".to_owned() },
+            Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
+            Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
+            Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
             Warning::WorkerBusy { share: 0.97 },
