@@ -67,6 +67,17 @@ pub struct Point {
     pub workloads: Vec<String>,
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
+    /// Which repetition of these values it is, from 1.
+    #[serde(default = "first")]
+    pub repetition: u32,
+    /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.
+    #[serde(default)]
+    pub computed: Vec<(String, String)>,
+}
+
+/// What runs recorded before there were repetitions are.
+fn first() -> u32 {
+    1
 }
 
 impl Point {
@@ -388,6 +399,11 @@ impl Plan {
                 })
                 .sum(),
         )
+    }
+
+    /// Whether points run more than once.
+    pub fn repeats(&self) -> bool {
+        self.points.iter().any(|point| point.repetition > 1)
     }
 
     /// How many workers do one of a stage's works, on all hosts together.

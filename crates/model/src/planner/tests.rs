@@ -18,7 +18,7 @@ block_size = "64KiB"
 workers = 2
 "#;
 
-fn target(path: &str, kind: TargetKind) -> TargetFacts {
+pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
     TargetFacts {
         path: path.into(),
         kind,
@@ -35,7 +35,7 @@ fn directory(state: DirectoryState) -> TargetKind {
     TargetKind::Directory { root: "/t".into(), state }
 }
 
-fn host(targets: Vec<TargetFacts>) -> HostFacts {
+pub(super) fn host(targets: Vec<TargetFacts>) -> HostFacts {
     HostFacts {
         hostname: "h".into(),
         kernel: "Linux".into(),

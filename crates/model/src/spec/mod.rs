@@ -309,8 +309,16 @@ fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) {
     }
 }
 
+/// Complains about a workload whose last values were only now computed; `verify` is whether reads are checked.
+pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &mut Vec<Problem>) {
+    check_shape(workload, problems);
+    if verify {
+        contents::check_workload(workload, problems);
+    }
+}
+
 /// Whether the fields of a workload's shape are in range and go together.
-pub(crate) fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     if workload.depth.value.0 > 4096 {
         let message = format!("a depth of {} is out of range", workload.depth.value);
         problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
