@@ -56,6 +56,7 @@ fn result(row: &ResultRow) -> Value {
         "workload": row.workload,
         "op": row.op.name(),
         "sweep": sweep,
+        "repetition": row.repetition.unwrap_or(1),
         "ios": row.ios,
         "bytes": row.bytes,
         "seconds": row.seconds,

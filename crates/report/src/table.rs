@@ -13,7 +13,7 @@ pub fn results(record: &Record) -> String {
         return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
     }
     let mut marks = Marks::default();
-    let swept = rows.iter().any(|row| !row.sweep.is_empty());
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let mut head = vec!["workload"];
@@ -46,7 +46,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = vec![row.workload.clone()];
     if swept {
-        cells.push(words::sweep(&row.sweep));
+        cells.push(words::sweep(&row.sweep, row.repetition));
     }
     cells.extend([
         row.op.name().to_owned(),

@@ -27,7 +27,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 const MOST_BARS: usize = 40;
 
 fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
-    let swept = rows.iter().any(|row| !row.sweep.is_empty());
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut head = vec![("Workload", "")];
     if swept {
         head.push(("Sweep", ""));
@@ -60,7 +60,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = element("th", &[("scope", "row")], &row.workload);
     if swept {
-        cells.push(plain("td", words::sweep(&row.sweep)));
+        cells.push(plain("td", words::sweep(&row.sweep, row.repetition)));
     }
     let op = [classed("span", &format!("swatch {}", row.op.name()), ""), Markup::from(row.op.name())];
     cells.push(plain("td", op));
@@ -128,7 +128,7 @@ fn style(op: Op) -> &'static str {
 
 /// The workload's name with the values of its sweep.
 pub fn name(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep).as_str() {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
         "" => row.workload.clone(),
         axes => format!("{} ({axes})", row.workload),
     }

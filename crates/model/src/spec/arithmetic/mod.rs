@@ -62,6 +62,28 @@ impl Name {
     }
 }
 
+impl Name {
+    /// What it stands for, as the reference prints it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Name::Memory => "the memory of all hosts in use together; also written `memory(clients)`",
+            Name::Cpus => "the logical CPUs of the host that has the fewest",
+            Name::Hosts => "how many hosts there are",
+            Name::Free => {
+                "bytes free on the target that has the least, our own files counted as free; of a device, all its bytes"
+            }
+            Name::Workers => {
+                "workers on all hosts together: of the workload in its own fields, elsewhere of all workloads of the point"
+            }
+            Name::Depth => {
+                "requests that a worker keeps outstanding; the most, where workloads that run at the same time differ"
+            }
+            Name::BlockSize => "the largest request of the point",
+            Name::Files => "files in each target directory",
+        }
+    }
+}
+
 /// The values of names; `None` for one that is not known.
 pub type Lookup<'a> = dyn Fn(Name) -> Option<f64> + 'a;
 
