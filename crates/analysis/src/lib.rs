@@ -3,6 +3,7 @@
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
 mod issued;
+mod knee;
 mod results;
 mod series;
 mod state;
@@ -12,6 +13,7 @@ mod validity;
 mod warning;
 
 pub use issued::{Issued, issued};
+pub use knee::{Curve, Finding, Measure, Odd, findings};
 pub use results::{Cpu, ResultRow};
 pub use series::{SeriesPoint, series};
 pub use state::{RunState, run_state};
