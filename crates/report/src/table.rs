@@ -1,7 +1,7 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
 use crate::doubts::{Marks, Touches};
-use crate::words;
+use crate::{findings, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
@@ -34,6 +34,13 @@ pub fn results(record: &Record) -> String {
     text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
+    }
+    let findings = analysis::findings(&rows);
+    if !findings.is_empty() {
+        text.push_str("\nSweeps\n");
+    }
+    for finding in &findings {
+        text.push_str(&format!("- {}\n", findings::sentence(finding)));
     }
     let state = analysis::run_state(record);
     if state != RunState::Complete {

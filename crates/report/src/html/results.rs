@@ -3,7 +3,7 @@
 use super::markup::{Markup, classed, element, plain};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
-use crate::words;
+use crate::{findings, words};
 use analysis::ResultRow;
 use model::{Op, Record};
 
@@ -17,6 +17,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let mut content = plain("h2", "Results");
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
+    content.push(sweeps(rows));
     if record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows));
     }
@@ -94,6 +95,16 @@ pub fn doubts(marks: &Marks) -> Markup {
     let items = marks.sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
     let title = if marks.sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
+}
+
+/// What the sweeps show, in words.
+fn sweeps(rows: &[ResultRow]) -> Markup {
+    let findings = analysis::findings(rows);
+    if findings.is_empty() {
+        return Markup::new();
+    }
+    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding))).collect::<Markup>();
+    [plain("h3", "Sweeps"), plain("ul", items)].into()
 }
 
 /// The workloads beside each other, reads and writes of a mix in one bar.
