@@ -106,7 +106,7 @@ fn keys(row: &ResultRow) -> impl Iterator<Item = Key<'_>> {
 fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
     let measure = if key.axis.ends_with("block_size") { Measure::BytesPerSecond } else { Measure::Iops };
     let label = |row: &&ResultRow| row.sweep.iter().find(|(axis, _)| axis == key.axis).map(|(_, label)| label.clone());
-    let labels: Vec<String> = rows.iter().filter_map(|row| label(row)).collect();
+    let labels: Vec<String> = rows.iter().filter_map(label).collect();
     let along = numbers(&labels)?;
     // Labels that stand for the same number ("1KiB", "1024") are the same point.
     let mut points: Vec<(f64, String, Vec<f64>)> = Vec::new();

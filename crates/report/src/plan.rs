@@ -34,14 +34,16 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 
 /// Seconds that the run is expected to take, in words.
 pub fn time(plan: &Plan) -> String {
-    let prepare = Nanos(plan.prepare_bytes().0.saturating_mul(1_000_000_000) / ASSUMED_BYTES_PER_S);
+    // In 128 bits: a plan for a cluster has more bytes than nanoseconds of a run fit beside.
+    let ns = u128::from(plan.prepare_bytes().0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
+    let prepare = Nanos(u64::try_from(ns).unwrap_or(u64::MAX));
     let fixed = plan.fixed_time();
     if prepare == Nanos(0) {
         return fixed.to_string();
     }
     format!(
         "about {}: {} to prepare (at an assumed 200 MB/s), then {fixed}",
-        whole(Nanos(prepare.0 + fixed.0)),
+        whole(Nanos(prepare.0.saturating_add(fixed.0))),
         whole(prepare)
     )
 }

@@ -46,7 +46,30 @@ pub(super) fn points(
         let detail = format!("{skipped} of {all} points, by the rule `{}`", rule.text());
         notes.push(PlanNote { kind: NoteKind::PointsSkipped, detail });
     }
+    if too_many(request, &points) {
+        wrong.refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            format!("the plan has more than {MOST_PARTS} workers and files, those of each point and host counted"),
+            "give fewer points, repetitions, hosts, workers or files",
+        ));
+    }
     points
+}
+
+/// A plan is kept in memory with each worker's share of each file; this much of it takes less than 1 GiB.
+const MOST_PARTS: u64 = 1 << 22;
+
+fn too_many(request: &Request<'_>, points: &[ComputedPoint]) -> bool {
+    let targets: u64 = request.hosts.iter().map(|host| host.targets.len() as u64).sum();
+    let parts = |point: &ComputedPoint| {
+        let workers: f64 = point.spec.workloads.iter().map(|workload| total_workers(workload, request.hosts)).sum();
+        let files = match point.spec.layout.files.value {
+            Auto::Fixed(files) => Some(files.0),
+            Auto::Auto => most_workers(&point.spec, request.hosts),
+        };
+        (workers as u64).saturating_add(u64::from(files.unwrap_or(0)).saturating_mul(targets))
+    };
+    points.iter().map(parts).fold(0, u64::saturating_add) > MOST_PARTS
 }
 
 /// The point with its values, or nothing where it is to be left out.

@@ -266,7 +266,8 @@ fn file_sizes(
     let mut steps = Vec::new();
     for (files, wanted) in sizes.fixed.iter().rev() {
         let size = sizes.rounded(request, *wanted, unit);
-        if size != *wanted {
+        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
+        if size > *wanted || (size < *wanted && !sizes.are_own) {
             let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }

@@ -155,7 +155,7 @@ impl Spec {
         check_points(&points, problems);
         contents::check(&contents, &points, problems);
         check_clients(&clients, problems);
-        let points = sweep.arrange(points, suite.seed.value);
+        let points = sweep.arrange(&points, suite.seed.value);
         Spec { suite, layout, stages, engine, contents, clients, points, skip: sweep.skip, sources: Sources::default() }
     }
 }

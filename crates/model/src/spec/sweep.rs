@@ -82,7 +82,7 @@ impl Sweep {
     }
 
     /// `points`, each as often and in the order that the sweep asks for.
-    pub(super) fn arrange(&self, points: Vec<PointSpec>, seed: u64) -> Vec<PointSpec> {
+    pub(super) fn arrange(&self, points: &[PointSpec], seed: u64) -> Vec<PointSpec> {
         let repetitions = 1..=self.repetitions();
         let again = |point: &PointSpec, repetition| PointSpec { repetition, ..point.clone() };
         match self.spec.order.value {
@@ -168,7 +168,7 @@ fn axis_values(node: &Node) -> Result<Vec<Node>, Option<Vec<Problem>>> {
         match range {
             None => values.push(value.clone()),
             Some(Ok(range)) => {
-                values.extend(range.into_iter().map(|item| Node { span: value.span.clone(), value: item }))
+                values.extend(range.into_iter().map(|item| Node { span: value.span.clone(), value: item }));
             }
             Some(Err(error)) => wrong.push(Problem::new(value.span.clone(), error.message, error.remedy)),
         }

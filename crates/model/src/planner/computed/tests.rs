@@ -102,6 +102,12 @@ fn mistakes_name_the_field_its_place_and_the_point_once() {
 }
 
 #[test]
+fn a_plan_that_would_fill_the_memory_is_refused_before_it_is_made() {
+    let told = planned(SUITE, &["clients.count=1024", "sweep.workers=1..65536 x2"]).expect_err("refused");
+    assert!(told[0].contains("more than 4194304 workers and files"), "{told:?}");
+}
+
+#[test]
 fn skipped_points_are_counted_and_one_has_to_stay() {
     let plan = planned(SUITE, &["sweep.skip=workers > 1 and depth == 32"]).expect("a plan");
     assert_eq!(plan.points.len(), 1);
