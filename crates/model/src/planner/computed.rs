@@ -130,7 +130,13 @@ fn compute(
 /// Whether points have layouts of their own, each a part of the one that is prepared.
 pub(super) fn has_own_layouts(request: &Request<'_>) -> bool {
     let layout = &request.spec.layout;
-    layout.size.formula.is_some() || layout.files.formula.is_some()
+    let differs = |point: &PointSpec| {
+        let own = &point.layout;
+        own.size.formula.is_some()
+            || own.files.formula.is_some()
+            || (own.size.value, own.files.value) != (layout.size.value, layout.files.value)
+    };
+    request.spec.points.iter().any(differs)
 }
 
 /// Workers of a workload on all hosts.

@@ -133,7 +133,10 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn of(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec]) -> Sizes {
-        let are_own = has_own_layouts(request);
+        Sizes::with(request, facts, points, has_own_layouts(request))
+    }
+
+    fn with(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec], are_own: bool) -> Sizes {
         let most_workers = |points: &[&PointSpec]| {
             let workloads = points.iter().flat_map(|point| &point.workloads);
             workloads.map(|workload| workers(workload, facts)).max().unwrap_or(1)
@@ -188,7 +191,7 @@ impl Sizes {
         if !self.are_own {
             return None;
         }
-        let own = Sizes::of(request, facts, &[point]);
+        let own = Sizes::with(request, facts, &[point], true);
         let mut sizes = Vec::new();
         for target in targets {
             let unit = facts.targets.iter().find(|facts| facts.path == target.path);

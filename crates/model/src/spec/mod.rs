@@ -63,7 +63,7 @@ pub struct PointSpec {
     pub sweep: Vec<(String, String)>,
     /// Which repetition of these values it is, from 1.
     pub repetition: u32,
-    /// The layout that it asks for: that of the suite, whose arithmetic may come to other values at each point.
+    /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic that may come to other values at each point.
     pub layout: LayoutSpec,
 }
 
@@ -210,11 +210,36 @@ fn read_points(root: &Table, layout: &LayoutSpec, sweep: &Sweep, problems: &mut 
             let read =
                 |(table, span): &(&Table, Span)| read_workload(table, span.clone(), sweep, combination, problems);
             let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
-            let sweep = sweep.labels(combination);
-            points.push(PointSpec { workloads, sweep, repetition: 1, layout: layout.clone() });
+            let layout = read_layout(root, layout, sweep, combination, problems);
+            points.push(PointSpec { workloads, sweep: sweep.labels(combination), repetition: 1, layout });
         }
     }
     points
+}
+
+/// The layout with one combination of the sweep's values put in.
+fn read_layout(
+    root: &Table,
+    layout: &LayoutSpec,
+    sweep: &Sweep,
+    combination: usize,
+    problems: &mut Vec<Problem>,
+) -> LayoutSpec {
+    let values = sweep.values_of(combination, true);
+    if values.is_empty() {
+        return layout.clone();
+    }
+    let mut table = match root.get("layout") {
+        Some(Node { value: Value::Table(table), .. }) => table.clone(),
+        _ => Table::default(),
+    };
+    for (axis, value) in values {
+        table.set(&axis.key, axis.key_span.clone(), value.clone());
+    }
+    let mut reader = Reader::new(&table, 0..0, problems).with_names(layout_names);
+    let layout = LayoutSpec::read(&mut reader);
+    reader.finish();
+    layout
 }
 
 /// The tables of workloads that run at the same time, in the order of their first ones.
@@ -247,7 +272,7 @@ fn read_workload(
     problems: &mut Vec<Problem>,
 ) -> WorkloadSpec {
     let mut table = table.clone();
-    for (axis, value) in sweep.values(combination) {
+    for (axis, value) in sweep.values_of(combination, false) {
         table.set(&axis.key, axis.key_span.clone(), value.clone());
     }
     let mut reader = Reader::new(&table, span, problems).with_names(workload_names);

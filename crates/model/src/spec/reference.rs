@@ -30,7 +30,7 @@ pub fn reference() -> String {
         write_table(&mut page, title, doc, &rows);
     }
     page.push_str(
-        "\nAn axis is a field of the workload (not `name` and `group`); its value is a list, a range or a list of both: `depth = [1, 8, 32]`, \
+        "\nAn axis is a field of the workload (not `name` and `group`), or `files` or `size` of the layout; its value is a list, a range or a list of both: `depth = [1, 8, 32]`, \
          `workers = \"1..1024 x2\"` (each twice the one before), `block_size = [512, \"4KiB..1MiB x4\"]`, `depth = \"1..10 +3\"` (each 3 more); \
          a range ends at its end or at the last value below it. Each workload runs at every combination; the last axis changes fastest. \
          At most 10,000 points, repetitions included.\n",
@@ -52,7 +52,7 @@ fn write_arithmetic(page: &mut String) {
     }
     page.push_str(
         "\nA name is known to a field when it is decided before it: `workers` is computed from what the hosts are, then `depth`, then the other fields of the \
-         workload, then `skip`, `files` and `size`. Where `files` or `size` is computed, each point loads the first `size` bytes of its first `files` files \
+         workload, then `skip`, `files` and `size`. Where `files` or `size` is computed or swept, each point loads the first `size` bytes of its first `files` files \
          (`files = \"auto\"`: as many as it has workers on a host), and each file is as large as the largest point needs that loads it: the layout is \
          prepared once.\n",
     );

@@ -12,7 +12,10 @@ pub(super) const MAX_POINTS: usize = 10_000;
 /// Apart from the seeds of stages and workers.
 const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 
-/// One axis: a field of the workload and the values it takes.
+/// The fields of the layout that can be axes: each point then loads its part of the one layout.
+const LAYOUT_AXES: [&str; 2] = ["files", "size"];
+
+/// One axis: a field of the workload, or a size of the layout, and the values it takes.
 pub(super) struct Axis {
     pub(super) key: String,
     pub(super) key_span: Span,
@@ -66,13 +69,20 @@ impl Sweep {
     }
 
     /// For each axis, its value in the `combination`-th element of the product of all axes, the last axis fastest.
-    pub(super) fn values(&self, mut combination: usize) -> Vec<(&Axis, &Node)> {
+    fn values(&self, mut combination: usize) -> Vec<(&Axis, &Node)> {
         let mut values = Vec::new();
         for axis in self.axes.iter().rev() {
             values.push((axis, &axis.values[combination % axis.values.len()]));
             combination /= axis.values.len();
         }
         values.reverse();
+        values
+    }
+
+    /// The same, of the axes of the layout if `of_layout`, else of the workload.
+    pub(super) fn values_of(&self, combination: usize, of_layout: bool) -> Vec<(&Axis, &Node)> {
+        let mut values = self.values(combination);
+        values.retain(|(axis, _)| LAYOUT_AXES.contains(&axis.key.as_str()) == of_layout);
         values
     }
 
@@ -126,13 +136,17 @@ fn skip(spec: &SweepSpec, problems: &mut Vec<Problem>) -> Option<(Arithmetic, Sp
 }
 
 fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
-    let fields = || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
+    let workload = || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
+    let fields = || workload().chain(LAYOUT_AXES);
     let mut read = Vec::new();
     for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str())) {
         if !fields().any(|field| field == entry.key) {
             let remedy = match nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied())) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("an axis is a field of the workload: {}", fields().collect::<Vec<_>>().join(", ")),
+                None => format!(
+                    "an axis is a field of a workload, or files or size: {}",
+                    fields().collect::<Vec<_>>().join(", ")
+                ),
             };
             let message = format!("`{}` is not an axis", entry.key);
             problems.push(Problem::new(entry.key_span.clone(), message, remedy));

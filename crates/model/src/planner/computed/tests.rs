@@ -55,6 +55,29 @@ fn points_load_their_part_of_one_layout_that_is_prepared_once() {
 }
 
 #[test]
+fn a_swept_size_is_a_part_of_the_one_layout_too() {
+    let sets = ["workload.w.workers=2", "sweep.workers=[2]", "sweep.size=[\"1GiB\", \"4GiB\", \"block_size * 1024\"]"];
+    let plan = planned(SUITE, &sets).expect("a plan");
+    let gib = |count: u64| vec![count << 30; 2];
+    assert_eq!(loaded(&plan), [gib(1), gib(4), gib(1)]);
+    assert_eq!(plan.footprint(), Bytes::gib(8));
+    let plan = planned(SUITE, &["size=1GiB", "sweep.files=[1, 4]"]).expect("a plan");
+    assert_eq!(loaded(&plan)[..2], [vec![1 << 30], vec![4 << 30]]);
+}
+
+#[test]
+fn a_scaled_sweep_keeps_a_block_for_every_worker() {
+    let suite = SUITE.replace("1..4", "1..4096").replace("[sweep]", "depth = \"max(1, 32 / workers)\"\n[sweep]");
+    let spec = Spec::parse("t.toml", &suite, &[]).expect("a good suite");
+    let hosts = [host(vec![target("/t", TargetKind::Missing)])];
+    let scale = "1/10000".parse().expect("a scale");
+    let request = Request { run_id: "r", spec: &spec, scale, existing: false, destroy_data: &[], hosts: &hosts };
+    let plan = plan(&request).expect("a plan");
+    let least: u64 = loaded(&plan).into_iter().flatten().min().expect("workers");
+    assert_eq!((plan.points.len(), least), (13, 2 << 20));
+}
+
+#[test]
 fn counts_are_rounded_down_and_later_fields_see_earlier_ones() {
     let sets = ["size=1GiB", "files=9 / workers", "depth=64 / workers", "sweep.workers=[\"cpus\", 2]"];
     let plan = planned(SUITE, &sets).expect("a plan");
