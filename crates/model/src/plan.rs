@@ -68,16 +68,9 @@ pub struct Point {
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
     /// Which repetition of these values it is, from 1.
-    #[serde(default = "first")]
     pub repetition: u32,
     /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.
-    #[serde(default)]
     pub computed: Vec<(String, String)>,
-}
-
-/// What runs recorded before there were repetitions are.
-fn first() -> u32 {
-    1
 }
 
 impl Point {

@@ -128,8 +128,7 @@ macro_rules! spec_table {
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
-            #[allow(dead_code)]
-            pub(crate) fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
+            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {
                     computed.extend(self.$field.compute(stringify!($field), lookup));

@@ -146,3 +146,30 @@ fn every_field_of_every_section_can_be_set() {
         }
     }
 }
+
+#[test]
+fn axes_are_lists_ranges_or_both() {
+    let text = format!("{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n");
+    let spec = parse(&text, &[]).expect("a good sweep");
+    let labels: Vec<String> =
+        spec.points[..12].iter().map(|point| format!("{}/{}", point.sweep[0].1, point.sweep[1].1)).collect();
+    assert_eq!(labels[..4], ["512/1", "512/4", "512/7", "4KiB/1"]);
+    assert_eq!((labels[11].as_str(), spec.points.len()), ("16KiB/7", 24));
+    assert_eq!(spec.points[11].workloads[0].depth.value, Count(7));
+    assert!(messages(&text, &["sweep.repetitions=500"])[0].contains("more than 10000 points"));
+    assert_eq!(
+        messages(&text, &["sweep.depth=1..9", "sweep.repetition=2"]),
+        [
+            "--set:1:13 `1..9` is no range | write a range such as \"1..1024 x2\" (each twice the one before) or \"1..10 +3\" (each 3 more)",
+            "--set:1:1 `repetition` is not an axis | did you mean `repetitions`?",
+        ]
+    );
+}
+
+#[test]
+fn arithmetic_without_names_is_a_literal() {
+    let spec = parse(SMALL, &["size=2 * 1GiB + 512", "prepare_block=2 * 64KiB", "depth=2 * workers"]).expect("good");
+    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
+    assert_eq!((spec.stages.prepare_block.value, &spec.layout.size.formula), (Bytes::kib(128), &None));
+    assert!(spec.points[0].workloads[0].depth.formula.is_some());
+}

@@ -264,6 +264,10 @@ impl Arithmetic {
 /// Whether a text that is no literal was meant as arithmetic: it has an operator, or is one of our names or nearly so.
 pub fn looks_like(text: &str) -> bool {
     let text = text.trim();
+    // A mix of sizes with weights.
+    if text.contains(':') {
+        return false;
+    }
     let is_word = text.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
     let near_name = is_word && super::nearest(text, Name::ALL.iter().map(|name| name.word())).is_some();
     near_name || text.contains(['*', '/', '(', ')', '+']) || text.trim_start_matches('-').contains('-')

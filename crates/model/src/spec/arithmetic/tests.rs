@@ -67,7 +67,7 @@ fn nesting_and_length_are_bounded() {
 
 #[test]
 fn literals_and_words_are_not_taken_for_arithmetic() {
-    for text in ["4KiB", "5 parsecs", "none", "1h30m", "4KiB:70", "-5", "0%"] {
+    for text in ["4KiB", "5 parsecs", "none", "1h30m", "4KiB:70", "4KiB:70, 8KiB:-3", "-5", "0%"] {
         assert!(!looks_like(text), "{text}");
     }
     for text in ["memory", "memroy", "2*3", "min(1,2)", "4 - 2", "4/2"] {
