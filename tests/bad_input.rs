@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Each line: the arguments, the exit code, and what the message has to say.
-const CASES: [(&str, i32, &[&str]); 19] = [
+const CASES: [(&str, i32, &[&str]); 21] = [
     ("run four-corner", 2, &["no suite is called `four-corner`", "did you mean `four-corners`?"]),
     ("run nosuch.toml", 2, &["nosuch.toml"]),
     ("run smoke --target no/such/place", 3, &["no/such/place", "check the path"]),
@@ -20,6 +20,12 @@ const CASES: [(&str, i32, &[&str]); 19] = [
     ("run smoke --set block_sise=4k", 2, &["block_sise", "block_size"]),
     ("run smoke --set depth=0", 2, &["depth"]),
     ("run smoke --set measure=fast", 2, &["`fast` is not a duration", "500ms"]),
+    (
+        "run smoke --set layout.size=1GiB/(hosts-1)",
+        2,
+        &["--set:1:13: size = \"1GiB/(hosts-1)\" divides by zero", "max(1"],
+    ),
+    ("run smoke --set clients.count=2", 2, &["[clients]", "plimsoll plan"]),
     ("run smoke --scale 2", 2, &["is not a scale", "1/100"]),
     ("run smoke --scale 0", 2, &["is not a scale"]),
     ("run --rw sideways", 2, &["sideways", "randread"]),

@@ -4,6 +4,7 @@
 
 mod degraded;
 mod issued;
+mod knee;
 mod results;
 mod series;
 mod state;
@@ -13,6 +14,7 @@ mod validity;
 mod warning;
 
 pub use issued::{Issued, issued};
+pub use knee::{Curve, Finding, Measure, Odd, findings};
 pub use results::{Cpu, ResultRow};
 pub use series::{SeriesPoint, series};
 pub use state::{RunState, run_state};

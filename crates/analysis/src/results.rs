@@ -21,6 +21,8 @@ pub struct ResultRow {
     pub workload: String,
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
+    /// Which repetition of these values it is, from 1; `None` where the run repeats nothing.
+    pub repetition: Option<u32>,
     /// The number of its work among those of the point.
     pub index: u32,
     /// What its workers did.
@@ -100,6 +102,7 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         return Vec::new();
     };
     let seconds = load_seconds(record, stage);
+    let repeats = record.plan.repeats();
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
         let cpu = cpu(record, stage, index);
@@ -110,6 +113,7 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
                 scenario: point.scenario.clone(),
                 workload: work.workload.clone(),
                 sweep: point.sweep.clone(),
+                repetition: repeats.then_some(point.repetition),
                 index,
                 work: work.clone(),
                 workers: record.plan.workers(stage.stage, index) as u32,

@@ -27,6 +27,7 @@ pub fn host(number: usize) -> HostFacts {
         memory_available: Bytes::gib(60),
         numa_cpus: vec![(0..8).collect()],
         hypervisor: None,
+        place: model::testbed::Place::default(),
         identity: String::new(),
         agent_version: "0.0.0-test".to_owned(),
         targets: vec![TargetFacts {

@@ -102,6 +102,10 @@ crate::spec::words! {
         Stuck = "stuck",
         /// Workloads were left out because they write and the target may not be written to.
         WorkloadsLeftOut = "workloads-left-out",
+        /// Points of a sweep were left out by its rule.
+        PointsSkipped = "points-skipped",
+        /// The plan is for hosts that are not at hand.
+        ClientsImagined = "clients-imagined",
         /// A size or a time was rounded or raised to the least that makes sense.
         Adjusted = "adjusted",
         /// A read brought something else than what was written.

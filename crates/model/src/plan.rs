@@ -80,6 +80,10 @@ pub struct Point {
     pub workloads: Vec<String>,
     /// Axis and value of each sweep axis.
     pub sweep: Vec<(String, String)>,
+    /// Which repetition of these values it is, from 1.
+    pub repetition: u32,
+    /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.
+    pub computed: Vec<(String, String)>,
 }
 
 impl Point {
@@ -401,6 +405,11 @@ impl Plan {
                 })
                 .sum(),
         )
+    }
+
+    /// Whether points run more than once.
+    pub fn repeats(&self) -> bool {
+        self.points.iter().any(|point| point.repetition > 1)
     }
 
     /// How many workers do one of a stage's works, on all hosts together.

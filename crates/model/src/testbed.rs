@@ -32,6 +32,9 @@ pub struct HostFacts {
     pub numa_cpus: Vec<Vec<u32>>,
     /// The hypervisor, where one shows itself.
     pub hypervisor: Option<String>,
+    /// Its place in the run; the planner gives it.
+    #[serde(default)]
+    pub place: Place,
     /// What tells this host from all others, even where they share a name: two that have it in common are one. Empty where unknown.
     #[serde(default)]
     pub identity: String,
@@ -39,6 +42,15 @@ pub struct HostFacts {
     pub agent_version: String,
     /// The targets, in the order in which they were asked for.
     pub targets: Vec<TargetFacts>,
+}
+
+/// A host's place among all hosts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its number, from 0.
+    pub number: u32,
+    /// How many there are; 0 counts as 1.
+    pub of: u32,
 }
 
 /// One target as a host sees it.

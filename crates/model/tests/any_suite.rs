@@ -16,7 +16,7 @@ fn corpus() -> Vec<String> {
 }
 
 /// Words and signs that mean something in a suite.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 29] = [
     "[",
     "]",
     "[[",
@@ -41,6 +41,11 @@ const WORDS: [&str; 24] = [
     "ü",
     "{",
     "'''",
+    "\"2 * memory / workers\"",
+    "\"1..8 x2\"",
+    "size = [\"1..8 +3\"]",
+    "repetitions = 9999",
+    "skip = \"depth / 0 > 1\"",
 ];
 
 /// What a reader must hold to: no panic, and errors that point into the text.

@@ -20,6 +20,7 @@ pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> Hos
         memory_available: Bytes(memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0)),
         numa_cpus: numa_cpus(tree),
         hypervisor: hypervisor(tree, cpu.as_ref()),
+        place: model::testbed::Place::default(),
         identity: identity(tree),
         agent_version: agent_version.to_owned(),
         targets,

@@ -1,7 +1,7 @@
 //! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a change of meaning is a new
 //! `format`.
 
-use crate::words;
+use crate::{findings, words};
 use analysis::{Issued, QUANTILES, ResultRow, RunState};
 use model::Record;
 use serde_json::{Map, Value, json};
@@ -25,6 +25,7 @@ pub fn results(record: &Record) -> Value {
         "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(result).collect::<Vec<_>>(),
+        "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }
 
@@ -56,6 +57,7 @@ fn result(row: &ResultRow) -> Value {
         "workload": row.workload,
         "op": row.op.name(),
         "sweep": sweep,
+        "repetition": row.repetition.unwrap_or(1),
         "ios": row.ios,
         "bytes": row.bytes,
         "seconds": row.seconds,
@@ -111,6 +113,7 @@ mod tests {
             "integer" => value.is_u64() || value.is_i64(),
             "number" => value.is_number(),
             "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
             other => panic!("{place}: unknown type {other}"),
         });
         assert!(fits, "{place}: {value} is not {types:?}");
@@ -129,6 +132,24 @@ mod tests {
         for (index, item) in value.as_array().into_iter().flatten().enumerate() {
             check(item, &schema["items"], &format!("{place}[{index}]"));
         }
+    }
+
+    #[test]
+    fn what_a_sweep_shows_fits_the_schema() {
+        let schema: Value = serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
+        let mut recorded =
+            Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n");
+        let first = recorded.stage(StageKind::Measure);
+        for (stage, count) in (first..).zip([100, 100, 50, 50, 100, 100, 100, 100, 98, 98]) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; count])]);
+        }
+        recorded.end();
+        let value = results(&recorded.record());
+        check(&value, &schema, "$");
+        let finding = &value["findings"][0];
+        assert_eq!((&finding["knee"]["value"], &finding["plateau"]["to"]), (&json!("1"), &json!("16")));
+        assert_eq!((&finding["odd"][0]["value"], &finding["repetitions"]), (&json!("2"), &json!(2)));
+        assert_eq!(value["results"][1]["repetition"], json!(2));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod chart;
 mod doubts;
+mod findings;
 pub mod html;
 pub mod json;
 pub mod live;

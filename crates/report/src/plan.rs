@@ -2,7 +2,7 @@
 
 use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
-use model::plan::{PlannedTarget, Stage, Stop, Target, Work};
+use model::plan::{PlannedTarget, Point, Stage, Stop, Target, Work};
 use model::spec::Backend;
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
@@ -34,14 +34,16 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 
 /// Seconds that the run is expected to take, in words.
 pub fn time(plan: &Plan) -> String {
-    let prepare = Nanos(plan.prepare_bytes().0.saturating_mul(1_000_000_000) / ASSUMED_BYTES_PER_S);
+    // In 128 bits: a plan for a cluster has more bytes than nanoseconds of a run fit beside.
+    let ns = u128::from(plan.prepare_bytes().0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
+    let prepare = Nanos(u64::try_from(ns).unwrap_or(u64::MAX));
     let fixed = plan.fixed_time();
     if prepare == Nanos(0) {
         return fixed.to_string();
     }
     format!(
         "about {}: {} to prepare (at an assumed 200 MB/s), then {fixed}",
-        whole(Nanos(prepare.0 + fixed.0)),
+        whole(Nanos(prepare.0.saturating_add(fixed.0))),
         whole(prepare)
     )
 }
@@ -94,6 +96,10 @@ fn layout(plan: &Plan, target: &Target) -> String {
     match (&target.kind, plan.backend) {
         (_, Backend::Null) => "nothing is sent (null backend)".to_owned(),
         (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
+        (PlannedTarget::Directory { .. }, _) if target.files.iter().any(|file| file.size != each) => {
+            let least = target.files.iter().map(|file| file.size).min().unwrap_or(each);
+            format!("{} files of {least} to {each}, {total} in all", target.files.len())
+        }
         (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
         (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
@@ -152,17 +158,20 @@ fn writes(plan: &Plan) -> String {
 fn points(plan: &Plan) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["workload", "block", "pattern", "depth", "workers", "precondition", "measure"]);
+    let has_computed = plan.points.iter().any(|point| !point.computed.is_empty());
+    let mut head = vec!["workload", "block", "pattern", "depth", "workers", "precondition", "measure"];
+    head.extend(has_computed.then_some("computed"));
+    table.set_header(head);
     for (number, point) in plan.points.iter().enumerate() {
         let number = number as u32;
         let Some(measure) = plan.measure_stage(number) else { continue };
         let Some(stage) = plan.stages.get(measure as usize) else { continue };
         for (index, work) in (0..).zip(&stage.works) {
-            let name = match words::sweep(&point.sweep).as_str() {
+            let name = match words::sweep(&point.sweep, plan.repeats().then_some(point.repetition)).as_str() {
                 "" => work.workload.clone(),
                 axes => format!("{} ({axes})", work.workload),
             };
-            table.add_row([
+            let mut row = vec![
                 // What runs at the same time as the line above it.
                 if index > 0 { format!("+ {name}") } else { name },
                 words::blocks(work),
@@ -171,15 +180,24 @@ fn points(plan: &Plan) -> String {
                 workers(&plan.hosts, measure, index),
                 duration(plan, number, StageKind::Precondition),
                 duration(plan, number, StageKind::Measure),
-            ]);
+            ];
+            // All values of a point stand in its first line.
+            row.extend(has_computed.then(|| if index > 0 { String::new() } else { computed(point) }));
+            table.add_row(row);
         }
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
-        let is_text = matches!(index, 0 | 2);
+        let is_text = matches!(index, 0 | 2 | 7);
         column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// `size=4 GiB, files=128`.
+fn computed(point: &Point) -> String {
+    let values: Vec<String> = point.computed.iter().map(|(field, value)| format!("{field}={value}")).collect();
+    values.join(", ")
 }
 
 fn workers(hosts: &[HostPlan], stage: u32, work: u32) -> String {
@@ -211,6 +229,13 @@ mod tests {
     #[test]
     fn a_plan_says_what_it_touches_and_how_long_it_takes() {
         let recorded = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record();
+        insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
+    }
+
+    #[test]
+    fn what_was_computed_stands_beside_its_point() {
+        let suite = "[layout]\nsize = \"memory / 8 / workers\"\n[[workload]]\nname = \"w\"\n[sweep]\nworkers = \"1..8 x2\"\nrepetitions = 2\norder = \"interleaved\"\nskip = \"workers > 4\"\n";
+        let recorded = Recorded::new(suite).record();
         insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
     }
 

@@ -1,7 +1,7 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
 use crate::doubts::{Marks, Touches};
-use crate::words;
+use crate::{findings, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
@@ -13,7 +13,7 @@ pub fn results(record: &Record) -> String {
         return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
     }
     let mut marks = Marks::default();
-    let swept = rows.iter().any(|row| !row.sweep.is_empty());
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let mut head = vec!["workload"];
@@ -35,6 +35,13 @@ pub fn results(record: &Record) -> String {
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }
+    let findings = analysis::findings(&rows);
+    if !findings.is_empty() {
+        text.push_str("\nSweeps\n");
+    }
+    for finding in &findings {
+        text.push_str(&format!("- {}\n", findings::sentence(finding)));
+    }
     let state = analysis::run_state(record);
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
@@ -46,7 +53,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = vec![row.workload.clone()];
     if swept {
-        cells.push(words::sweep(&row.sweep));
+        cells.push(words::sweep(&row.sweep, row.repetition));
     }
     cells.extend([
         row.op.name().to_owned(),

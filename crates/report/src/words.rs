@@ -82,9 +82,10 @@ pub fn utc(unix_ns: u64) -> String {
     }
 }
 
-/// `depth=32, block_size=4KiB`; empty without axes.
-pub fn sweep(axes: &[(String, String)]) -> String {
-    let parts: Vec<String> = axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+/// `depth=32, block_size=4KiB, repetition 2`; empty without axes, and without a repetition where nothing is repeated.
+pub fn sweep(axes: &[(String, String)], repetition: Option<u32>) -> String {
+    let axes = axes.iter().map(|(axis, value)| format!("{axis}={value}"));
+    let parts: Vec<String> = axes.chain(repetition.map(|number| format!("repetition {number}"))).collect();
     parts.join(", ")
 }
 
@@ -291,6 +292,8 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::HostLost => "a host was lost",
         NoteKind::Hosts => "about the hosts",
         NoteKind::WorkloadsLeftOut => "workloads left out",
+        NoteKind::PointsSkipped => "points left out",
+        NoteKind::ClientsImagined => "hosts that are not at hand",
         NoteKind::Adjusted => "adjusted",
         NoteKind::Mismatch => "not what was written",
         NoteKind::NotChecked => "not checked",

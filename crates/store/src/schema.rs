@@ -13,7 +13,7 @@ CREATE TABLE run (
     started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT NOT NULL
 );
 CREATE TABLE hosts (host INTEGER PRIMARY KEY, hostname TEXT NOT NULL, facts TEXT NOT NULL);
-CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, sweep TEXT NOT NULL);
+CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, sweep TEXT NOT NULL, repetition INTEGER NOT NULL);
 CREATE TABLE workloads (point INTEGER NOT NULL, work INTEGER NOT NULL, workload TEXT NOT NULL, PRIMARY KEY (point, work)) WITHOUT ROWID;
 CREATE TABLE stages (
     stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT NULL, state TEXT, reason TEXT
@@ -48,7 +48,7 @@ CREATE TABLE raw_latencies (
 );
 CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL);
 CREATE VIEW timeline AS
-    SELECT workloads.workload, points.sweep, stages.kind, samples.op, samples.host, intervals.phase,
+    SELECT workloads.workload, points.sweep, points.repetition, stages.kind, samples.op, samples.host, intervals.phase,
            intervals.start_ns / 1e9 AS start_s,
            samples.ios / (intervals.length_ns / 1e9) AS iops,
            samples.bytes / (intervals.length_ns / 1e9) / 1048576 AS mib_per_s,

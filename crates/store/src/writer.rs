@@ -102,8 +102,8 @@ fn fill(
     for (point, value) in plan.points.iter().enumerate() {
         let axes: serde_json::Map<String, serde_json::Value> =
             value.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
-        let row = params![point as i64, value.scenario, json(&axes)?];
-        transaction.execute("INSERT INTO points VALUES (?, ?, ?)", row)?;
+        let row = params![point as i64, value.scenario, json(&axes)?, value.repetition];
+        transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
         for (work, name) in value.workloads.iter().enumerate() {
             let row = params![point as i64, work as i64, name];
             transaction.execute("INSERT INTO workloads VALUES (?, ?, ?)", row)?;

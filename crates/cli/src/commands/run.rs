@@ -7,7 +7,7 @@ use crate::hosts::{self, Hosts};
 use crate::suite;
 use fleet::Ending;
 use model::testbed::HostFacts;
-use model::{Event, Plan, Record, RunEnd};
+use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::live::{Live, Mode};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
     let started = hosts::start(&args.work.hosts, &asked.targets, asked.spec.fleet.lost_after.value)?;
     let (plan, hosts) = plan::decide(&args.work, &asked, &started.fleet)?;
+    refuse_imagined(&plan)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)));
     if !args.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
@@ -33,6 +34,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let record = store::read(&out).map_err(|error| Failure::Run(format!("error: {error}")))?;
     show(args, &record, &out)?;
     exit(&record, ending.end)
+}
+
+/// A plan for clients that are not at hand would load this host with another's share.
+fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
+    if plan.notes.iter().all(|note| note.kind != NoteKind::ClientsImagined) {
+        return Ok(());
+    }
+    let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at hand, which cannot be loaded; \
+                leave it out, or look at the plan with `plimsoll plan`";
+    Err(Failure::Usage(text.to_owned()))
 }
 
 /// Runs the plan into the run file. The flag says whether any stage began.

@@ -48,6 +48,7 @@ mod tests {
             memory_available: memory,
             numa_cpus: vec![],
             hypervisor: None,
+            place: crate::testbed::Place::default(),
             identity: String::new(),
             agent_version: String::new(),
             targets: vec![],

@@ -1,5 +1,7 @@
 //! What each target becomes: files of ours, a device given up by name, or something that is only read.
 
+use super::clients::are_imagined;
+use super::computed::has_own_layouts;
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
@@ -21,13 +23,12 @@ pub fn data_file_name(number: u32) -> String {
 pub(super) fn targets(
     request: &Request<'_>,
     facts: &HostFacts,
-    slot: Slot,
     points: &[&PointSpec],
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<Target>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut targets = Vec::new();
-    let sizes = Sizes::of(request, facts, slot, points);
+    let sizes = Sizes::of(request, facts, points);
     for target in &facts.targets {
         match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
@@ -40,7 +41,9 @@ pub(super) fn targets(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    refusals.extend(space(facts, &targets));
+    if !are_imagined(request.spec) {
+        refusals.extend(space(facts, &targets));
+    }
     let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
     if simulated > 0 && simulated < targets.len() {
         let what = "real and simulated targets cannot be loaded together: their times differ";
@@ -130,10 +133,12 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
 }
 
 /// What the suite says about sizes, resolved for one host.
-struct Sizes {
+pub(super) struct Sizes {
     files: u32,
-    /// The size of a file, where the suite fixes it, scaled.
-    fixed: Option<Bytes>,
+    /// Where the suite fixes sizes: what points ask for, each as (files, size of each, scaled), in rising order of files.
+    fixed: Vec<(u32, Bytes)>,
+    /// Whether points load the parts that they ask for, rather than all of it.
+    are_own: bool,
     /// The share of `"auto"` that one target gets before its own free space is asked, scaled.
     auto_share: Bytes,
     /// The least that a file must have for every worker to find a block.
@@ -141,46 +146,96 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(request: &Request<'_>, facts: &HostFacts, slot: Slot, points: &[&PointSpec]) -> Sizes {
-        let layout = &request.spec.layout;
-        let workloads = || points.iter().flat_map(|point| &point.workloads);
-        let most_workers = workloads().map(|workload| workers(workload, facts, slot)).max().unwrap_or(1).max(1);
-        let files = match layout.files.value {
-            Auto::Fixed(count) => count.0,
-            Auto::Auto => most_workers,
+    pub(super) fn of(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec]) -> Sizes {
+        Sizes::with(request, facts, points, has_own_layouts(request))
+    }
+
+    fn with(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec], are_own: bool) -> Sizes {
+        let most_workers = |points: &[&PointSpec]| {
+            let workloads = points.iter().flat_map(|point| &point.workloads);
+            workloads.map(|workload| workers(workload, facts)).max().unwrap_or(1).max(1)
         };
-        let largest_block = workloads().flat_map(WorkloadSpec::sizes).map(|size| size.0).max().unwrap_or(0);
+        let all_workers = most_workers(points);
+        let files_of = |point: &PointSpec| match point.layout.files.value {
+            Auto::Fixed(count) => count.0,
+            Auto::Auto if are_own => most_workers(&[point]),
+            Auto::Auto => all_workers,
+        };
         let shrink = |bytes: Bytes| Bytes(request.scale.apply(bytes.0));
+        let fixed = |point: &&PointSpec| match point.layout.size.value {
+            Auto::Fixed(size) => Some((files_of(point), shrink(size))),
+            Auto::Auto => None,
+        };
+        let mut fixed: Vec<(u32, Bytes)> = points.iter().filter_map(fixed).collect();
+        fixed.sort_unstable();
+        fixed.dedup();
+        let sharing = |point: &PointSpec| {
+            let workers = if are_own { most_workers(&[point]) } else { all_workers };
+            u64::from(workers.div_ceil(files_of(point)))
+        };
+        let workloads = points.iter().flat_map(|point| &point.workloads);
+        let largest_block = workloads.flat_map(WorkloadSpec::sizes).map(|size| size.0).max().unwrap_or(0);
         let targets = facts.targets.len().max(1) as u64;
         Sizes {
-            files,
-            fixed: match layout.size.value {
-                Auto::Fixed(size) => Some(shrink(size)),
-                Auto::Auto => None,
-            },
+            files: points.iter().map(|point| files_of(point)).max().unwrap_or(1),
+            fixed,
+            are_own,
             auto_share: shrink(Bytes(AUTO_LIMIT.0.min(facts.memory.0 / 2) / targets)),
-            least: Bytes(2 * largest_block * u64::from(most_workers.div_ceil(files))),
+            least: Bytes(2 * largest_block * points.iter().map(|point| sharing(point)).max().unwrap_or(1)),
         }
+    }
+
+    /// The largest size that any point asks for.
+    fn largest(&self) -> Option<Bytes> {
+        self.fixed.iter().map(|(_, size)| *size).max()
+    }
+
+    /// What is to be loaded of each file of the host at `point`; `None` where it is all of it.
+    ///
+    /// Points whose sizes differ share one layout: the `n`-th file is as large as the point needs that has so many files and the largest ones,
+    /// and each point loads its first files from their starts. So every byte is written once, whatever the points are, and nothing is
+    /// prepared again between them, which for the sizes of a cluster would take longer than what is measured.
+    pub(super) fn of_point(
+        &self,
+        request: &Request<'_>,
+        facts: &HostFacts,
+        point: &PointSpec,
+        targets: &[Target],
+    ) -> Option<Vec<Bytes>> {
+        if !self.are_own {
+            return None;
+        }
+        let own = Sizes::with(request, facts, &[point], true);
+        let mut sizes = Vec::new();
+        for target in targets {
+            let unit = facts.targets.iter().find(|facts| facts.path == target.path);
+            let unit = unit.map_or(Bytes(512), |facts| unit_of(request, facts));
+            let each = own.largest().map(|size| self.rounded(request, size, unit));
+            let part = |(number, file): (u32, &TargetFile)| match each {
+                _ if number >= own.files => Bytes(0),
+                Some(each) => each.min(file.size),
+                None => file.size,
+            };
+            sizes.extend((0..).zip(&target.files).map(part));
+        }
+        Some(sizes)
+    }
+
+    /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk below it.
+    fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
+        let size = wanted.round_down(unit);
+        if request.scale.is_full() || size >= self.least { size } else { Bytes(self.least.0.next_multiple_of(unit.0)) }
     }
 }
 
-/// A host's place among all hosts of the run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    /// Its number, from 0.
-    pub(super) number: u32,
-    /// How many there are.
-    pub(super) of: u32,
-}
-
 /// Workers of a workload on a host.
-pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts, slot: Slot) -> u32 {
+pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts) -> u32 {
     match (workload.workers.value, workload.spread.value) {
         (Auto::Fixed(count), Spread::EachHost) => count.0,
         // The first hosts have one more, where they do not come out even.
         (Auto::Fixed(count), Spread::AllHosts) => {
-            let hosts = slot.of.max(1);
-            count.0 / hosts + u32::from(slot.number < count.0 % hosts)
+            let hosts = facts.place.of.max(1);
+            count.0 / hosts + u32::from(facts.place.number < count.0 % hosts)
         }
         (Auto::Auto, _) => facts.logical_cpus.clamp(1, 4),
     }
@@ -193,60 +248,71 @@ fn files_of(
     sizes: &Sizes,
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<TargetFile>, Refusal> {
-    let unit = Bytes(u64::from(alignment(request, target)).max(512));
+    let unit = unit_of(request, target);
     match (&target.kind, kind) {
         (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
             let whole = size.round_down(unit);
-            let wanted = match sizes.fixed {
+            let wanted = match sizes.largest() {
                 Some(fixed) => fixed.max(if request.scale.is_full() { Bytes(0) } else { sizes.least }),
                 None if request.existing => Bytes(request.scale.apply(whole.0)).max(sizes.least),
                 None => sizes.auto_share.max(sizes.least).min(whole),
             };
-            if wanted > whole {
+            if wanted > whole && !are_imagined(request.spec) {
                 let what = format!("has {size}, less than the {wanted} that are to be loaded");
                 return Err(refuse(target, &what, "give a smaller layout.size, or a smaller --scale"));
             }
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }
         (_, PlannedTarget::Directory { root }) => {
-            let size = file_size(request, target, sizes, unit, notes);
-            let file = |number| TargetFile { path: format!("{root}/{}", data_file_name(number)), size };
+            let size_of = file_sizes(request, target, sizes, unit, notes);
+            let file =
+                |number| TargetFile { path: format!("{root}/{}", data_file_name(number)), size: size_of(number) };
             Ok((0..sizes.files).map(file).collect())
         }
         // Nothing is sent to it, so any size will do.
         _ => {
-            let size = sizes.fixed.unwrap_or(Bytes::gib(1)).max(sizes.least);
+            let size = sizes.largest().unwrap_or(Bytes::gib(1)).max(sizes.least);
             Ok((0..sizes.files).map(|_| TargetFile { path: target.path.clone(), size }).collect())
         }
     }
 }
 
-/// The size of each file in a directory.
-fn file_size(
+/// The size of each file in a directory, by its number.
+fn file_sizes(
     request: &Request<'_>,
     target: &TargetFacts,
     sizes: &Sizes,
     unit: Bytes,
     notes: &mut Vec<PlanNote>,
-) -> Bytes {
-    let (wanted, unit) = match sizes.fixed {
-        Some(fixed) => (fixed, unit),
-        None => {
-            let free = Bytes(request.scale.apply((target.free.0 + used(target).0) / 10));
-            let each = Bytes(sizes.auto_share.min(free).0 / u64::from(sizes.files));
-            (each, if each > Bytes::mib(1) { Bytes::mib(1) } else { unit })
+) -> impl Fn(u32) -> Bytes + use<> {
+    let mut steps = Vec::new();
+    for (files, wanted) in sizes.fixed.iter().rev() {
+        let size = sizes.rounded(request, *wanted, unit);
+        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
+        if size > *wanted || (size < *wanted && !sizes.are_own) {
+            let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
+        let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
+        steps.push((*files, size.max(after)));
+    }
+    steps.reverse();
+    let free = Bytes(request.scale.apply((target.free.0 + used(target).0) / 10));
+    let each = Bytes(sizes.auto_share.min(free).0 / u64::from(sizes.files));
+    let unit = if each > Bytes::mib(1) { Bytes::mib(1) } else { unit };
+    let automatic = match each.round_down(unit) {
+        size if size < sizes.least => Bytes(sizes.least.0.next_multiple_of(unit.0)),
+        size => size,
     };
-    let mut size = wanted.round_down(unit);
-    let may_raise = sizes.fixed.is_none() || !request.scale.is_full();
-    if may_raise && size < sizes.least {
-        size = Bytes(sizes.least.0.next_multiple_of(unit.0));
+    move |number| {
+        let step = steps.partition_point(|(files, _)| *files <= number);
+        steps.get(step).map_or(automatic, |(_, size)| *size)
     }
-    if sizes.fixed.is_some() && size != wanted {
-        let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
-        notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
-    }
-    size
+}
+
+/// What sizes of files on a target are multiples of.
+fn unit_of(request: &Request<'_>, target: &TargetFacts) -> Bytes {
+    Bytes(u64::from(alignment(request, target)).max(512))
 }
 
 fn used(target: &TargetFacts) -> Bytes {

@@ -1,5 +1,7 @@
 //! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
 
+mod clients;
+mod computed;
 mod contents;
 mod hosts;
 mod layout;
@@ -7,6 +9,7 @@ mod refusal;
 mod shares;
 mod stages;
 
+pub use clients::are_imagined;
 pub use layout::data_file_name;
 pub use refusal::{Refusal, RefusalKind};
 
@@ -15,6 +18,7 @@ use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
 use crate::spec::{Backend, PointSpec, Spec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
+use computed::ComputedPoint;
 
 /// What a run is to be made of.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +58,18 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
     let spec = request.spec;
-    let points = usable_points(request, &mut notes, &mut refusals);
+    let hosts = clients::hosts(request, &mut notes);
+    let request = &Request { hosts: &hosts, ..*request };
+    let computed = computed::points(request, &mut notes, &mut refusals);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let usable = usable_points(request, &computed, &mut notes, &mut refusals);
+    let points: Vec<&PointSpec> = usable.iter().map(|point| &point.spec).collect();
     let times = Times::of(request, &mut notes);
     let mut hosts = Vec::new();
     for (number, facts) in request.hosts.iter().enumerate() {
-        let slot = layout::Slot { number: number as u32, of: request.hosts.len() as u32 };
-        match layout::targets(request, facts, slot, &points, &mut notes) {
+        match layout::targets(request, facts, &points, &mut notes) {
             Ok(targets) => hosts.push((number, facts, targets)),
             Err(reasons) => refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason))),
         }
@@ -94,7 +104,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         direct: spec.engine.direct.value,
         existing: request.existing,
         fleet: fleet_policy(request),
-        points: points.iter().map(|point| point_of(point)).collect(),
+        points: usable.iter().map(|point| point_of(point)).collect(),
         stages,
         hosts: host_plans,
         notes,
@@ -141,25 +151,29 @@ fn is_null(request: &Request<'_>) -> bool {
     request.spec.engine.backend.value == Backend::Null
 }
 
-fn point_of(point: &PointSpec) -> Point {
+fn point_of(computed: &ComputedPoint) -> Point {
+    let point = &computed.spec;
     Point {
         // Scenarios come with events and placement; until then every run has the one.
         scenario: "default".to_owned(),
         workloads: point.workloads.iter().map(|workload| workload.name.value.clone()).collect(),
         sweep: point.sweep.clone(),
+        repetition: point.repetition,
+        computed: computed.values.clone(),
     }
 }
 
 /// The points that may run: all, or under `--existing` those that only read.
 fn usable_points<'a>(
-    request: &Request<'a>,
+    request: &Request<'_>,
+    points: &'a [ComputedPoint],
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
-) -> Vec<&'a PointSpec> {
-    let reads_only = |point: &&PointSpec| point.workloads.iter().all(|workload| workload.read.value == Percent::ALL);
-    let (kept, left): (Vec<_>, Vec<_>) =
-        request.spec.points.iter().partition(|point| !request.existing || reads_only(point));
-    let left = left.iter().flat_map(|point| &point.workloads);
+) -> Vec<&'a ComputedPoint> {
+    let reads_only =
+        |point: &&ComputedPoint| point.spec.workloads.iter().all(|workload| workload.read.value == Percent::ALL);
+    let (kept, left): (Vec<_>, Vec<_>) = points.iter().partition(|point| !request.existing || reads_only(point));
+    let left = left.iter().flat_map(|point| &point.spec.workloads);
     let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
     names.dedup();
     if kept.is_empty() {

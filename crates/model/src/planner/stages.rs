@@ -1,6 +1,6 @@
 //! The stages of a run, and each host's share of them.
 
-use super::layout::{Slot, workers};
+use super::layout::{Sizes, workers};
 use super::shares::{parts, shares};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
@@ -124,15 +124,17 @@ pub(super) fn host_plan(
     interval: Nanos,
 ) -> Result<HostPlan, Vec<Refusal>> {
     let sizes: Vec<Bytes> = host.targets.iter().flat_map(|target| &target.files).map(|file| file.size).collect();
-    let slot = Slot { number: host.number, of: request.hosts.len() as u32 };
+    let wanted = Sizes::of(request, host.facts, points);
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
         let point = stage.point.map(|point| points[point as usize]);
+        let own = point.and_then(|point| wanted.of_point(request, host.facts, point, &host.targets));
+        let sizes = own.as_deref().unwrap_or(&sizes);
         let mut workers: Vec<Worker> = Vec::new();
         for (index, work) in stage.works.iter().enumerate() {
             let workload = point.and_then(|point| point.workloads.get(index));
-            let share = Share { work, workload, sizes: &sizes, facts: host.facts, slot };
+            let share = Share { work, workload, sizes, facts: host.facts };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|extents| Worker {
                     work: index as u32,
@@ -204,17 +206,16 @@ struct Share<'a> {
     work: &'a Work,
     /// `None` for `prepare`.
     workload: Option<&'a WorkloadSpec>,
-    /// Of all files of the host.
+    /// Of all files of the host: how much of each this stage loads.
     sizes: &'a [Bytes],
     facts: &'a HostFacts,
-    slot: Slot,
 }
 
 impl Share<'_> {
     /// The bytes of each worker.
     fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
         let (count, part) = match self.workload {
-            Some(workload) => (workers(workload, self.facts, self.slot), workload.range.value),
+            Some(workload) => (workers(workload, self.facts), workload.range.value),
             None => ((self.sizes.len() as u32).min(self.facts.logical_cpus.clamp(1, PREPARE_WORKERS)), Part::WHOLE),
         };
         let block = self.work.largest_block();

@@ -18,7 +18,7 @@ block_size = "64KiB"
 workers = 2
 "#;
 
-fn target(path: &str, kind: TargetKind) -> TargetFacts {
+pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
     TargetFacts {
         path: path.into(),
         kind,
@@ -35,7 +35,7 @@ fn directory(state: DirectoryState) -> TargetKind {
     TargetKind::Directory { root: "/t".into(), state }
 }
 
-fn host(targets: Vec<TargetFacts>) -> HostFacts {
+pub(super) fn host(targets: Vec<TargetFacts>) -> HostFacts {
     HostFacts {
         hostname: "h".into(),
         kernel: "Linux".into(),
@@ -45,6 +45,7 @@ fn host(targets: Vec<TargetFacts>) -> HostFacts {
         memory_available: Bytes::gib(8),
         numa_cpus: vec![vec![0, 1], vec![2, 3]],
         hypervisor: None,
+        place: crate::testbed::Place::default(),
         identity: String::new(),
         agent_version: "0".into(),
         targets,

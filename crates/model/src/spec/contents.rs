@@ -21,11 +21,14 @@ pub(super) fn check(contents: &ContentsSpec, points: &[PointSpec], problems: &mu
         let message = format!("with verify the headers alone are more than is left at {}", contents.compressible.value);
         problems.push(Problem::new(place(&contents.compressible), message, "write at most 90%, or leave out verify"));
     }
-    for workload in points.iter().flat_map(|point| &point.workloads) {
-        if let Some((span, what, size)) = uneven(workload) {
-            let message = format!("with verify {what} has to be a multiple of 512 bytes, and {size} is not");
-            problems.push(Problem::new(span, message, "write a multiple of 512, or leave out verify"));
-        }
+    points.iter().flat_map(|point| &point.workloads).for_each(|workload| check_workload(workload, problems));
+}
+
+/// Complains about what of a workload does not suit verify.
+pub(super) fn check_workload(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    if let Some((span, what, size)) = uneven(workload) {
+        let message = format!("with verify {what} has to be a multiple of 512 bytes, and {size} is not");
+        problems.push(Problem::new(span, message, "write a multiple of 512, or leave out verify"));
     }
 }
 

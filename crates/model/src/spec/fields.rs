@@ -1,6 +1,7 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
 //! reference in `docs/suite-reference.md` all come from these tables.
 
+use super::arithmetic::{Computed, Lookup};
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent};
@@ -99,6 +100,18 @@ words! {
     }
 }
 
+words! {
+    /// In what order the points of a sweep run.
+    pub enum Order {
+        /// One after the other, the repetitions of a point behind each other.
+        Sequential = "sequential",
+        /// Points and repetitions shuffled by the suite's seed, so that what drifts with time spreads over all of them.
+        Random = "random",
+        /// All points once, then all of them again.
+        Interleaved = "interleaved",
+    }
+}
+
 /// A field as the reference prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDoc {
@@ -132,6 +145,15 @@ macro_rules! spec_table {
             /// Reads the fields of this table from `reader`, which the caller finishes.
             pub(super) fn read(reader: &mut Reader<'_>) -> $name {
                 $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
+            }
+
+            /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
+            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
+                let mut computed = Vec::new();
+                $(if wanted(stringify!($field)) {
+                    computed.extend(self.$field.compute(stringify!($field), lookup));
+                })*
+                computed
             }
 
             /// The rows of the reference.
@@ -178,6 +200,28 @@ spec_table! {
         files: Auto<Count> = Auto::Auto,
         /// The size of each file. `"auto"`: all files together take a tenth of the free space, at most 4 GiB and half of the memory.
         size: Auto<Bytes> = Auto::Auto,
+    }
+}
+
+spec_table! {
+    /// The machines that `plimsoll plan` is to plan for in place of those at hand; `run` refuses it.
+    pub struct ClientsSpec {
+        /// How many hosts, up to 1024, each like the first one at hand. `"auto"`: those at hand.
+        count: Auto<Count> = Auto::Auto,
+        /// The memory of each. `"auto"`: what those at hand have.
+        memory: Auto<Bytes> = Auto::Auto,
+    }
+}
+
+spec_table! {
+    /// Points from combinations of values. Every other key is an axis.
+    pub struct SweepSpec {
+        /// In what order the points run.
+        order: Order = Order::Sequential,
+        /// How often each point runs.
+        repetitions: Count = Count(1),
+        /// Leaves out the points for which it is true: `"workers * depth > 256"`.
+        skip: String = String::new(),
     }
 }
 

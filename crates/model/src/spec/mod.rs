@@ -4,16 +4,19 @@
 //! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
 //! of a workload can be an axis without a line of code of its own.
 
+pub mod arithmetic;
 mod contents;
 mod fields;
 mod overrides;
+mod ranges;
 mod reader;
 mod reference;
+mod sweep;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, OnLostHost,
-    Pin, Spread, StagesSpec, SuiteSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
+    OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
@@ -23,7 +26,9 @@ pub use reference::reference;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 
 use crate::units::{Bytes, Nanos};
+use arithmetic::{Arithmetic, Name};
 use reader::Reader;
+use sweep::Sweep;
 
 /// A suite, checked by itself; whether it fits a machine is the planner's question.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +45,15 @@ pub struct Spec {
     pub engine: EngineSpec,
     /// `[contents]`
     pub contents: ContentsSpec,
-    /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost.
+    /// `[clients]`
+    pub clients: ClientsSpec,
+    /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost, in the order
+    /// and as often as the sweep says.
     pub points: Vec<PointSpec>,
+    /// True for the points that are to be left out, and where it was written.
+    pub skip: Option<(Arithmetic, Span)>,
+    /// The texts that all of it was read from.
+    pub sources: Sources,
 }
 
 /// Workloads that run at the same time, with one combination of the sweep's values.
@@ -51,6 +63,27 @@ pub struct PointSpec {
     pub workloads: Vec<WorkloadSpec>,
     /// Axis and value of each sweep axis, as written.
     pub sweep: Vec<(String, String)>,
+    /// Which repetition of these values it is, from 1.
+    pub repetition: u32,
+    /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic that may come to other values at each point.
+    pub layout: LayoutSpec,
+}
+
+/// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that are known before the field is.
+fn workload_names(key: &str) -> &'static [Name] {
+    match key {
+        "workers" => Name::first(4),
+        "depth" => Name::first(5),
+        _ => Name::first(6),
+    }
+}
+
+/// The names that arithmetic in a field of the layout may ask for.
+fn layout_names(key: &str) -> &'static [Name] {
+    match key {
+        "files" => Name::first(7),
+        _ => &Name::ALL,
+    }
 }
 
 /// A suite that cannot be run: every mistake that was found, in the order of the text.
@@ -62,8 +95,6 @@ pub struct SpecErrors {
     pub problems: Vec<Problem>,
 }
 
-/// More points than anyone waits for; a product of axes that got out of hand.
-const MAX_POINTS: usize = 10_000;
 /// A suite is a page of text. More is not a suite.
 const MAX_TEXT: usize = 1 << 20;
 
@@ -93,12 +124,13 @@ impl Spec {
         for set in overrides {
             overrides::apply(&mut root, set, &mut sources, &mut problems);
         }
-        let spec = Spec::read(&root, &mut problems);
+        let mut spec = Spec::read(&root, &mut problems);
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the grammar cannot have caused stay.
             problems.retain(|problem| !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD);
         }
         if problems.is_empty() {
+            spec.sources = sources;
             return Ok(spec);
         }
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
@@ -116,16 +148,30 @@ impl Spec {
         let stages = read_table(root, "stages", problems, StagesSpec::read);
         let engine = read_table(root, "engine", problems, EngineSpec::read);
         let fleet = read_table(root, "fleet", problems, FleetSpec::read);
-        let axes = read_axes(root, problems);
+        let clients = read_table(root, "clients", problems, ClientsSpec::read);
+        let sweep = Sweep::read(root, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
-        let points = read_points(root, &axes, problems);
+        let points = read_points(root, &layout, &sweep, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
         check_engine(&engine, problems);
         check_fleet(&fleet, problems);
         check_points(&points, problems);
         contents::check(&contents, &points, problems);
-        Spec { suite, layout, stages, fleet, engine, contents, points }
+        check_clients(&clients, problems);
+        let points = sweep.arrange(&points, suite.seed.value);
+        Spec {
+            suite,
+            layout,
+            stages,
+            fleet,
+            engine,
+            contents,
+            clients,
+            points,
+            skip: sweep.skip,
+            sources: Sources::default(),
+        }
     }
 }
 
@@ -142,58 +188,16 @@ fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(
         None => (&empty, 0..0),
     };
     let mut reader = Reader::new(table, span, problems);
+    if key == "layout" {
+        reader = reader.with_names(layout_names);
+    }
     let read = read(&mut reader);
     reader.finish();
     read
 }
 
-/// One axis of a sweep: a field of the workload and the values it takes.
-struct Axis<'a> {
-    key: &'a str,
-    key_span: Span,
-    values: &'a [Node],
-}
-
-fn read_axes<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> {
-    let table = match root.get("sweep") {
-        None => return Vec::new(),
-        Some(Node { value: Value::Table(table), .. }) => table,
-        Some(node) => {
-            problems.push(Problem::new(
-                node.span.clone(),
-                "the sweep is not a table",
-                "write `[sweep]` with one line for each axis, such as `depth = [1, 8, 32]`",
-            ));
-            return Vec::new();
-        }
-    };
-    let axes: Vec<&str> = WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key)).collect();
-    let mut read = Vec::new();
-    for entry in &table.entries {
-        if !axes.contains(&entry.key.as_str()) {
-            let remedy = match nearest(&entry.key, axes.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("an axis is a field of the workload: {}", axes.join(", ")),
-            };
-            let message = format!("`{}` is not an axis", entry.key);
-            problems.push(Problem::new(entry.key_span.clone(), message, remedy));
-            continue;
-        }
-        match &entry.node.value {
-            Value::Array(values) if !values.is_empty() => {
-                read.push(Axis { key: &entry.key, key_span: entry.key_span.clone(), values });
-            }
-            _ => problems.push(Problem::new(
-                entry.node.span.clone(),
-                format!("the axis `{}` has no values", entry.key),
-                "write a list such as [1, 8, 32]",
-            )),
-        }
-    }
-    read
-}
-
-fn read_points(root: &Table, axes: &[Axis<'_>], problems: &mut Vec<Problem>) -> Vec<PointSpec> {
+/// Every point once, in the order of the file.
+fn read_points(root: &Table, layout: &LayoutSpec, sweep: &Sweep, problems: &mut Vec<Problem>) -> Vec<PointSpec> {
     let workloads: &[Node] = match root.get("workload") {
         Some(Node { value: Value::Array(workloads), .. }) => workloads,
         Some(node) => {
@@ -209,22 +213,48 @@ fn read_points(root: &Table, axes: &[Axis<'_>], problems: &mut Vec<Problem>) -> 
     if workloads.is_empty() {
         problems.push(Problem::new(0..0, NO_WORKLOAD, "add a `[[workload]]` with a name"));
     }
-    let combinations: usize = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
-    if combinations.saturating_mul(workloads.len()) > MAX_POINTS {
-        let span = axes.first().map_or(0..0, |axis| axis.key_span.clone());
-        let message = format!("the sweep makes more than {MAX_POINTS} points");
-        problems.push(Problem::new(span, message, "leave out values or axes"));
+    let combinations = sweep.combinations();
+    let all = combinations.saturating_mul(workloads.len()).saturating_mul(sweep.repetitions() as usize);
+    if all > sweep::MAX_POINTS {
+        problems.push(Problem::new(sweep.place(), sweep::TOO_MANY.0, sweep::TOO_MANY.1));
         return Vec::new();
     }
     let mut points = Vec::new();
     for group in groups(workloads, problems) {
         for combination in 0..combinations {
-            let read = |(table, span): &(&Table, Span)| read_workload(table, span.clone(), axes, combination, problems);
+            let read =
+                |(table, span): &(&Table, Span)| read_workload(table, span.clone(), sweep, combination, problems);
             let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
-            points.push(PointSpec { workloads, sweep: labels(axes, combination) });
+            let layout = read_layout(root, layout, sweep, combination, problems);
+            points.push(PointSpec { workloads, sweep: sweep.labels(combination), repetition: 1, layout });
         }
     }
     points
+}
+
+/// The layout with one combination of the sweep's values put in.
+fn read_layout(
+    root: &Table,
+    layout: &LayoutSpec,
+    sweep: &Sweep,
+    combination: usize,
+    problems: &mut Vec<Problem>,
+) -> LayoutSpec {
+    let values = sweep.values_of(combination, true);
+    if values.is_empty() {
+        return layout.clone();
+    }
+    let mut table = match root.get("layout") {
+        Some(Node { value: Value::Table(table), .. }) => table.clone(),
+        _ => Table::default(),
+    };
+    for (axis, value) in values {
+        table.set(&axis.key, axis.key_span.clone(), value.clone());
+    }
+    let mut reader = Reader::new(&table, 0..0, problems).with_names(layout_names);
+    let layout = LayoutSpec::read(&mut reader);
+    reader.finish();
+    layout
 }
 
 /// The tables of workloads that run at the same time, in the order of their first ones.
@@ -248,34 +278,19 @@ fn groups<'a>(workloads: &'a [Node], problems: &mut Vec<Problem>) -> Vec<Vec<(&'
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// For each axis, its value in the `combination`-th element of the product of all axes, the last axis fastest.
-fn values<'a>(axes: &'a [Axis<'_>], mut combination: usize) -> Vec<(&'a Axis<'a>, &'a Node)> {
-    let mut values = Vec::new();
-    for axis in axes.iter().rev() {
-        values.push((axis, &axis.values[combination % axis.values.len()]));
-        combination /= axis.values.len();
-    }
-    values.reverse();
-    values
-}
-
-fn labels(axes: &[Axis<'_>], combination: usize) -> Vec<(String, String)> {
-    values(axes, combination).into_iter().map(|(axis, value)| (axis.key.to_owned(), value.label())).collect()
-}
-
 /// A workload with one combination of the sweep's values put in.
 fn read_workload(
     table: &Table,
     span: Span,
-    axes: &[Axis<'_>],
+    sweep: &Sweep,
     combination: usize,
     problems: &mut Vec<Problem>,
 ) -> WorkloadSpec {
     let mut table = table.clone();
-    for (axis, value) in values(axes, combination) {
-        table.set(axis.key, axis.key_span.clone(), value.clone());
+    for (axis, value) in sweep.values_of(combination, false) {
+        table.set(&axis.key, axis.key_span.clone(), value.clone());
     }
-    let mut reader = Reader::new(&table, span, problems);
+    let mut reader = Reader::new(&table, span, problems).with_names(workload_names);
     let workload = WorkloadSpec::read(&mut reader);
     reader.finish();
     workload
@@ -322,10 +337,6 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let mut seen: Vec<&WorkloadSpec> = Vec::new();
     for workload in points.iter().flat_map(|point| &point.workloads) {
         check_shape(workload, problems);
-        if workload.depth.value.0 > 4096 {
-            let message = format!("a depth of {} is out of range", workload.depth.value);
-            problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
-        }
         if workload.name.value.is_empty() && workload.name.span.is_some() {
             problems.push(Problem::new(place(&workload.name), "the workload's name is empty", "give it a name"));
         }
@@ -339,8 +350,27 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
     }
 }
 
-/// Whether the fields of a workload's shape go together.
+fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) {
+    if matches!(clients.count.value, Auto::Fixed(Count(1025..))) {
+        let message = "more than 1024 clients cannot be planned for";
+        problems.push(Problem::new(place(&clients.count), message, "write a count from 1 to 1024"));
+    }
+}
+
+/// Complains about a workload whose last values were only now computed; `verify` is whether reads are checked.
+pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &mut Vec<Problem>) {
+    check_shape(workload, problems);
+    if verify {
+        contents::check_workload(workload, problems);
+    }
+}
+
+/// Whether the fields of a workload's shape are in range and go together.
 fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    if workload.depth.value.0 > 4096 {
+        let message = format!("a depth of {} is out of range", workload.depth.value);
+        problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
+    }
     if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
         let message = format!("a block of {size} is out of range");
         problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));

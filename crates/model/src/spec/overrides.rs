@@ -1,6 +1,8 @@
 //! `--set key=value`: another value for any field of the suite.
 
-use super::fields::{ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+use super::fields::{
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec,
+};
 use super::reader::{Problem, nearest};
 use super::tree::{self, Node, Sources, Span, Table, Value};
 use std::fmt;
@@ -37,12 +39,13 @@ impl FromStr for Override {
     }
 }
 
-pub(super) const SECTIONS: [(&str, &[&str]); 5] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 6] = [
     ("layout", LayoutSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
     ("stages", StagesSpec::KEYS),
     ("engine", EngineSpec::KEYS),
     ("fleet", FleetSpec::KEYS),
+    ("clients", ClientsSpec::KEYS),
 ];
 
 /// Puts the override into the tree; what it names must exist, what it says is checked when the tree is read.

@@ -1,5 +1,6 @@
 //! Reads tables into typed fields and collects every mistake on the way.
 
+use super::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
 use super::tree::{Node, Span, Table, Value};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent, UnitError};
@@ -24,6 +25,8 @@ impl Problem {
     }
 }
 
+type Formula = Option<Box<Arithmetic>>;
+
 /// A type that a field of a suite can have.
 pub trait Field: Sized {
     /// The type in words, for the reference: `size`, `duration`.
@@ -37,6 +40,17 @@ pub trait Field: Sized {
 
     /// The value as it would be written in a suite.
     fn write(&self) -> String;
+
+    /// The unit of what arithmetic in such a field comes to; `None` where it takes none.
+    const ARITHMETIC: Option<Unit> = None;
+
+    /// The value that arithmetic came to.
+    ///
+    /// # Errors
+    /// Says why the field cannot have it.
+    fn computed(value: f64) -> Result<Self, UnitError> {
+        Err(UnitError { message: format!("cannot be {value}"), remedy: format!("write a {}", Self::KIND) })
+    }
 }
 
 /// A field's value, and where it was given; `None` where the default stands.
@@ -46,6 +60,22 @@ pub struct Given<T> {
     pub value: T,
     /// Where the author wrote it.
     pub span: Option<Span>,
+    /// Arithmetic that is still to be computed, for a machine and a point; until then the value is the default.
+    pub formula: Option<Box<Arithmetic>>,
+}
+
+impl<T: Field> Given<T> {
+    /// Computes the value from its formula, if it has one, with the values that `lookup` knows.
+    pub fn compute(&mut self, key: &'static str, lookup: &Lookup<'_>) -> Option<Computed> {
+        let formula = self.formula.take()?;
+        let outcome = formula.evaluate(lookup).and_then(|value| Ok(T::computed(value)?));
+        let outcome = outcome.map(|value| {
+            self.value = value;
+            self.value.write().trim_matches('"').to_owned()
+        });
+        let span = self.span.clone().unwrap_or(0..0);
+        Some(Computed { key, text: formula.text().to_owned(), span, outcome })
+    }
 }
 
 /// Reads one table: takes its known keys, then complains of the ones that are left.
@@ -53,28 +83,55 @@ pub struct Reader<'a> {
     table: &'a Table,
     span: Span,
     known: BTreeSet<&'static str>,
+    names: fn(&str) -> &'static [Name],
     problems: &'a mut Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of `table`, which stands at `span`.
     pub fn new(table: &'a Table, span: Span, problems: &'a mut Vec<Problem>) -> Reader<'a> {
-        Reader { table, span, known: BTreeSet::new(), problems }
+        Reader { table, span, known: BTreeSet::new(), names: |_| &[], problems }
+    }
+
+    /// The names that arithmetic in a field may ask for, by the field's key.
+    pub fn with_names(mut self, names: fn(&str) -> &'static [Name]) -> Reader<'a> {
+        self.names = names;
+        self
     }
 
     /// The field `key`, or `default` where it is not given or wrong (which is then noted).
     pub fn field<T: Field>(&mut self, key: &'static str, default: T) -> Given<T> {
         self.known.insert(key);
         let Some(node) = self.table.get(key) else {
-            return Given { value: default, span: None };
+            return Given { value: default, span: None, formula: None };
         };
-        match T::read(node) {
-            Ok(value) => Given { value, span: Some(node.span.clone()) },
+        let span = Some(node.span.clone());
+        let outcome = match (T::read(node), T::ARITHMETIC, &node.value) {
+            (Err(_), Some(unit), Value::Text(text)) if arithmetic::looks_like(text) => self.formula(key, text, unit),
+            (read, ..) => read.map(|value| (Some(value), None)),
+        };
+        match outcome {
+            Ok((value, formula)) => Given { value: value.unwrap_or(default), span, formula },
             Err(error) => {
                 self.problems.push(Problem::new(node.span.clone(), format!("{key}: {}", error.message), error.remedy));
-                Given { value: default, span: Some(node.span.clone()) }
+                Given { value: default, span, formula: None }
             }
         }
+    }
+
+    /// Arithmetic in a field: its value where it asks for nothing, else what there is to compute.
+    fn formula<T: Field>(&self, key: &str, text: &str, unit: Unit) -> Result<(Option<T>, Formula), UnitError> {
+        let plain = |error: ArithmeticError| UnitError { message: error.message, remedy: error.remedy };
+        let formula = arithmetic::parse(text, unit, (self.names)(key)).map_err(plain)?;
+        if formula.is_condition() {
+            let remedy = format!("write a {}, or arithmetic without a comparison", T::KIND);
+            return Err(UnitError { message: "is true or false, not a number".into(), remedy });
+        }
+        if formula.names().is_empty() {
+            let value = formula.evaluate(&|_| None).map_err(plain)?;
+            return Ok((Some(T::computed(value)?), None));
+        }
+        Ok((None, Some(Box::new(formula))))
     }
 
     /// The field `key`, which must be there.
@@ -122,7 +179,7 @@ fn unexpected(node: &Node, wanted: &str, example: &str) -> UnitError {
 
 /// A quantity that is written as text with a unit or as a bare number.
 macro_rules! text_or_number {
-    ($type:ty, $kind:literal, $example:literal) => {
+    ($type:ty, $kind:literal, $example:literal $(, $computed:expr)?) => {
         impl Field for $type {
             const KIND: &'static str = $kind;
 
@@ -137,22 +194,47 @@ macro_rules! text_or_number {
             fn write(&self) -> String {
                 format!("\"{self}\"")
             }
+
+            $(const ARITHMETIC: Option<Unit> = Some(Unit::Size);
+
+            fn computed(value: f64) -> Result<Self, UnitError> {
+                let computed = $computed;
+                computed(value)
+            })?
         }
     };
 }
 
-text_or_number!(Bytes, "size", "a size such as \"4KiB\"");
+text_or_number!(Bytes, "size", "a size such as \"4KiB\"", size);
 text_or_number!(Nanos, "duration", "a duration such as \"60s\"");
 text_or_number!(Percent, "share", "a percentage such as \"70%\"");
 text_or_number!(
     SizeMix,
     "size, or sizes with weights",
-    "a size such as \"4KiB\" or a mix such as \"4KiB:70, 64KiB:30\""
+    "a size such as \"4KiB\" or a mix such as \"4KiB:70, 64KiB:30\"",
+    |value| size(value).map(SizeMix::single)
 );
 text_or_number!(Rate, "rate", "requests per second such as 10000, or \"100MiB/s\"");
 text_or_number!(Skew, "number", "a number such as 1.2");
 text_or_number!(HotSpots, "shares of requests and space", "shares such as \"95%:5%, 4%:10%\"");
 text_or_number!(Part, "part", "two shares such as \"0%-50%\"");
+
+/// Beyond this, no file system has files.
+const MOST_BYTES: f64 = (1u64 << 60) as f64;
+
+/// A computed size, rounded down to whole bytes.
+fn size(value: f64) -> Result<Bytes, UnitError> {
+    if value < 1.0 {
+        let message = if value < 0.0 { "comes to less than 0 bytes" } else { "comes to a size of 0" };
+        let remedy = "write arithmetic that comes to at least 1 byte, such as max(4KiB, …)".to_owned();
+        return Err(UnitError { message: message.into(), remedy });
+    }
+    if value > MOST_BYTES {
+        let message = format!("comes to {value:.0} bytes");
+        return Err(UnitError { message, remedy: "write arithmetic that comes to at most 1 EiB".into() });
+    }
+    Ok(Bytes(value as u64))
+}
 
 impl Field for String {
     const KIND: &'static str = "text";
@@ -241,6 +323,19 @@ impl Field for Count {
     fn write(&self) -> String {
         self.to_string()
     }
+
+    const ARITHMETIC: Option<Unit> = Some(Unit::Size);
+
+    /// Rounded down, as three files for ten workers have to be.
+    fn computed(value: f64) -> Result<Self, UnitError> {
+        if (1.0..Count::MAX as f64 + 1.0).contains(&value) {
+            return Ok(Count(value as u32));
+        }
+        Err(UnitError {
+            message: format!("comes to {value}, and a count is at least 1 and at most {}", Count::MAX),
+            remedy: format!("bound it: \"max(1, …)\" or \"min({}, …)\"", Count::MAX),
+        })
+    }
 }
 
 /// A value, or `"auto"`: Plimsoll decides by the machine, and the plan says what it decided.
@@ -269,6 +364,12 @@ impl<T: Field> Field for Auto<T> {
             Auto::Auto => "\"auto\"".to_owned(),
             Auto::Fixed(value) => value.write(),
         }
+    }
+
+    const ARITHMETIC: Option<Unit> = T::ARITHMETIC;
+
+    fn computed(value: f64) -> Result<Self, UnitError> {
+        T::computed(value).map(Auto::Fixed)
     }
 }
 

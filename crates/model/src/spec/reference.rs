@@ -1,6 +1,10 @@
 //! The field reference, generated from the tables.
 
-use super::fields::{ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec};
+use super::arithmetic::Name;
+use super::fields::{
+    ClientsSpec, ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    WorkloadSpec,
+};
 use std::fmt::Write;
 
 /// `docs/suite-reference.md`: every field with its type, its default and what it means.
@@ -21,16 +25,39 @@ pub fn reference() -> String {
         ("`[fleet]`", FleetSpec::DOC, FleetSpec::reference()),
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
+        ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
+        ("`[sweep]`", SweepSpec::DOC, SweepSpec::reference()),
     ];
     for (title, doc, rows) in tables {
         write_table(&mut page, title, doc, &rows);
     }
     page.push_str(
-        "\n## `[sweep]`\n\n\
-         Every key is a field of the workload (not `name`), its value a list: `depth = [1, 8, 32]`. Each workload runs once for every \
-         combination; the last axis changes fastest. At most 10,000 points.\n",
+        "\nAn axis is a field of the workload (not `name` and `group`), or `files` or `size` of the layout; its value is a list, a range or a list of both: `depth = [1, 8, 32]`, \
+         `workers = \"1..1024 x2\"` (each twice the one before), `block_size = [512, \"4KiB..1MiB x4\"]`, `depth = \"1..10 +3\"` (each 3 more); \
+         a range ends at its end or at the last value below it. Each workload runs at every combination; the last axis changes fastest. \
+         At most 10,000 points, repetitions included.\n",
     );
+    write_arithmetic(&mut page);
     page
+}
+
+fn write_arithmetic(page: &mut String) {
+    page.push_str(
+        "\n## Arithmetic\n\n\
+         In `[layout]`, `[[workload]]` and the axes, a size or a count can be computed: `size = \"2 * memory / workers\"`, `files = \"2048 / workers\"`, \
+         `workers = [1, \"cpus / 2\", \"cpus\"]`. There are `+ - * / ( )`, `min(a, b, …)`, `max(a, b, …)`, numbers, and sizes with their units; in `skip`, also \
+         `< <= > >= == !=`, `and`, `or` and `not`. The result is rounded down to a whole number, for each point anew; `plimsoll plan` shows it, and a value \
+         of 0 or a division by zero is refused.\n\n| name | what it stands for |\n|---|---|\n",
+    );
+    for name in Name::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", name.word(), name.meaning());
+    }
+    page.push_str(
+        "\nA name is known to a field when it is decided before it: `workers` is computed from what the hosts are, then `depth`, then the other fields of the \
+         workload, then `skip`, `files` and `size`. Where `files` or `size` is computed or swept, each point loads the first `size` bytes of its first `files` files \
+         (`files = \"auto\"`: as many as it has workers on a host), and each file is as large as the largest point needs that loads it: the layout is \
+         prepared once.\n",
+    );
 }
 
 fn write_table(page: &mut String, title: &str, doc: &str, rows: &[FieldDoc]) {

@@ -94,7 +94,7 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
             "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
             "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
-            "test.toml:10:1 `bogus` is not an axis | an axis is a field of the workload: block_size, write_block_size, read, access, random, skew, hot_spots, align, stride, streams, range, depth, workers, rate, arrivals, think, burst, fsync_every, dsync",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: block_size, write_block_size, read, access, random, skew, hot_spots, align, stride, streams, range, depth, workers, spread, rate, arrivals, think, burst, fsync_every, dsync, files, size",
         ]
     );
 }
@@ -145,4 +145,31 @@ fn every_field_of_every_section_can_be_set() {
             assert!(told.iter().all(|line| !line.contains("names no field")), "{section}.{key}: {told:?}");
         }
     }
+}
+
+#[test]
+fn axes_are_lists_ranges_or_both() {
+    let text = format!("{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n");
+    let spec = parse(&text, &[]).expect("a good sweep");
+    let labels: Vec<String> =
+        spec.points[..12].iter().map(|point| format!("{}/{}", point.sweep[0].1, point.sweep[1].1)).collect();
+    assert_eq!(labels[..4], ["512/1", "512/4", "512/7", "4KiB/1"]);
+    assert_eq!((labels[11].as_str(), spec.points.len()), ("16KiB/7", 24));
+    assert_eq!(spec.points[11].workloads[0].depth.value, Count(7));
+    assert!(messages(&text, &["sweep.repetitions=500"])[0].contains("more than 10000 points"));
+    assert_eq!(
+        messages(&text, &["sweep.depth=1..9", "sweep.repetition=2"]),
+        [
+            "--set:1:13 `1..9` is no range | write a range such as \"1..1024 x2\" (each twice the one before) or \"1..10 +3\" (each 3 more)",
+            "--set:1:1 `repetition` is not an axis | did you mean `repetitions`?",
+        ]
+    );
+}
+
+#[test]
+fn arithmetic_without_names_is_a_literal() {
+    let spec = parse(SMALL, &["size=2 * 1GiB + 512", "prepare_block=2 * 64KiB", "depth=2 * workers"]).expect("good");
+    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
+    assert_eq!((spec.stages.prepare_block.value, &spec.layout.size.formula), (Bytes::kib(128), &None));
+    assert!(spec.points[0].workloads[0].depth.formula.is_some());
 }

@@ -10,7 +10,7 @@ pub type Span = Range<usize>;
 /// The texts that a suite was read from: its file, then one short text for each `--set`.
 ///
 /// Spans are positions in the concatenation of all texts, so a span says by itself which text it points into.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sources {
     texts: Vec<(String, String)>,
 }

@@ -3,7 +3,7 @@
 use super::markup::{Markup, classed, element, plain};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
-use crate::words;
+use crate::{findings, words};
 use analysis::ResultRow;
 use model::{Op, Record};
 
@@ -17,6 +17,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let mut content = plain("h2", "Results");
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
+    content.push(sweeps(rows));
     if record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows));
     }
@@ -27,7 +28,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 const MOST_BARS: usize = 40;
 
 fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
-    let swept = rows.iter().any(|row| !row.sweep.is_empty());
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut head = vec![("Workload", "")];
     if swept {
         head.push(("Sweep", ""));
@@ -60,7 +61,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = element("th", &[("scope", "row")], &row.workload);
     if swept {
-        cells.push(plain("td", words::sweep(&row.sweep)));
+        cells.push(plain("td", words::sweep(&row.sweep, row.repetition)));
     }
     let op = [classed("span", &format!("swatch {}", row.op.name()), ""), Markup::from(row.op.name())];
     cells.push(plain("td", op));
@@ -96,6 +97,16 @@ pub fn doubts(marks: &Marks) -> Markup {
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
 }
 
+/// What the sweeps show, in words.
+fn sweeps(rows: &[ResultRow]) -> Markup {
+    let findings = analysis::findings(rows);
+    if findings.is_empty() {
+        return Markup::new();
+    }
+    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding))).collect::<Markup>();
+    [plain("h3", "Sweeps"), plain("ul", items)].into()
+}
+
 /// The workloads beside each other, reads and writes of a mix in one bar.
 fn overview(rows: &[ResultRow]) -> Markup {
     let bars = |figure: fn(&ResultRow) -> f64| {
@@ -128,7 +139,7 @@ fn style(op: Op) -> &'static str {
 
 /// The workload's name with the values of its sweep.
 pub fn name(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep).as_str() {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
         "" => row.workload.clone(),
         axes => format!("{} ({axes})", row.workload),
     }

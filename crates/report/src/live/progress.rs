@@ -194,8 +194,9 @@ fn name(plan: &Plan, stage: &model::plan::Stage) -> String {
         return stage.kind.to_string();
     };
     let mut name = point.name();
-    if !point.sweep.is_empty() {
-        name.push_str(&format!(" {}", words::sweep(&point.sweep)));
+    let axes = words::sweep(&point.sweep, plan.repeats().then_some(point.repetition));
+    if !axes.is_empty() {
+        name.push_str(&format!(" {axes}"));
     }
     if stage.kind != StageKind::Measure {
         name.push_str(&format!(" · {}", stage.kind));

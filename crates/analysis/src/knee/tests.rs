@@ -1,0 +1,60 @@
+use super::*;
+use crate::results;
+use crate::testing::Recorded;
+use model::StageKind;
+
+/// A sweep in which the `n`-th measured point completes `counts[n]` requests in a second.
+fn swept(sweep: &str, counts: &[usize]) -> Vec<Finding> {
+    let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{sweep}\n"));
+    let first = recorded.stage(StageKind::Measure);
+    for (number, count) in (0..).zip(counts) {
+        recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
+    }
+    recorded.end();
+    findings(&results(&recorded.record()))
+}
+
+#[test]
+fn an_axis_of_four_numbers_is_looked_at_in_their_order() {
+    let found = swept("depth = [8, 1, 2, 4]", &[800, 100, 200, 400]);
+    assert_eq!((found.len(), found[0].axis.as_str(), found[0].measure), (1, "depth", Measure::Iops));
+    assert_eq!(found[0].labels, ["1", "2", "4", "8"]);
+    assert_eq!(found[0].values, [100.0, 200.0, 400.0, 800.0]);
+    assert!(found[0].curve.is_rising);
+    assert_eq!(swept("depth = [1, 2, 4]", &[1, 2, 3]), []);
+    assert_eq!(swept("access = [\"random\", \"zipf\", \"permutation\", \"sequential\"]", &[10, 20, 30, 40]), []);
+    // A point that carried nothing has no place on a curve, and leaves too few here.
+    assert_eq!(swept("depth = [1, 2, 4, 8]", &[1, 2, 3, 0]), []);
+}
+
+#[test]
+fn the_median_of_the_repetitions_stands_for_a_point() {
+    let found = swept(
+        "depth = [1, 2, 4, 8]\nrepetitions = 3\norder = \"interleaved\"",
+        &[100, 200, 400, 410, 10, 210, 390, 400, 110, 190, 410, 900],
+    );
+    assert_eq!((found[0].values.as_slice(), found[0].repetitions), ([100.0, 200.0, 400.0, 410.0].as_slice(), 3));
+    assert_eq!((found[0].curve.peak, found[0].curve.knee), (3, 2));
+}
+
+#[test]
+fn other_axes_stand_still_and_sizes_count_in_bytes() {
+    let found = swept(
+        "access = [\"random\", \"sequential\"]\nblock_size = \"4KiB..32KiB x2\"",
+        &[400, 200, 100, 50, 40, 40, 40, 40],
+    );
+    let told: Vec<(&str, &str, usize)> =
+        found.iter().map(|f| (f.others[0].1.as_str(), f.axis.as_str(), f.curve.knee)).collect();
+    assert_eq!(told, [("random", "block_size", 0), ("sequential", "block_size", 3)]);
+    assert_eq!(found[0].measure, Measure::BytesPerSecond);
+    assert!(found[0].values.iter().all(|value| *value == 400.0 * 4096.0));
+}
+
+#[test]
+fn labels_are_numbers_of_one_kind_or_none() {
+    assert_eq!(numbers(&["1", "2.5"]), Some(vec![1.0, 2.5]));
+    assert_eq!(numbers(&["512", "1KiB"]), Some(vec![512.0, 1024.0]));
+    assert_eq!(numbers(&["500ms", "1"]), Some(vec![5e8, 1e9]));
+    assert_eq!(numbers(&["0%", "50%"]), Some(vec![0.0, 500_000.0]));
+    assert_eq!(numbers(&["1", "auto"]), None);
+}

@@ -1,0 +1,159 @@
+use super::*;
+use crate::plan::Plan;
+use crate::planner::plan;
+use crate::planner::tests::{host, target};
+use crate::spec::{Override, Spec};
+
+const SUITE: &str = r#"
+name = "t"
+[layout]
+size = "2 * memory(clients) / workers"
+[[workload]]
+name = "w"
+read = 0
+block_size = "1MiB"
+[sweep]
+workers = "1..4 x2"
+"#;
+
+fn planned(text: &str, sets: &[&str]) -> Result<Plan, Vec<String>> {
+    let sets: Vec<Override> = sets.iter().map(|set| set.parse().expect("key=value")).collect();
+    let spec = Spec::parse("t.toml", text, &sets).expect("a good suite");
+    let hosts = [host(vec![target("/t", TargetKind::Missing)])];
+    let request = Request {
+        run_id: "r",
+        spec: &spec,
+        scale: "1".parse().expect("a scale"),
+        existing: false,
+        destroy_data: &[],
+        hosts: &hosts,
+    };
+    plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+}
+
+/// The bytes that each point loads, by worker.
+fn loaded(plan: &Plan) -> Vec<Vec<u64>> {
+    let measured = (0..plan.points.len() as u32).filter_map(|point| plan.measure_stage(point));
+    let workers = |stage: u32| {
+        let workers = plan.hosts.iter().flat_map(move |host| &host.stages[stage as usize].workers);
+        workers.map(|worker| worker.extents.iter().map(|extent| extent.length).sum()).collect()
+    };
+    measured.map(workers).collect()
+}
+
+#[test]
+fn points_load_their_part_of_one_layout_that_is_prepared_once() {
+    let plan = planned(SUITE, &[]).expect("a plan");
+    let gib = |count: u64| count << 30;
+    // 16 GiB of memory: 32 GiB in all at every point.
+    assert_eq!(loaded(&plan), [vec![gib(32)], vec![gib(16); 2], vec![gib(8); 4]]);
+    let files: Vec<Bytes> = plan.hosts[0].files().map(|file| file.size).collect();
+    assert_eq!(files, [Bytes::gib(32), Bytes::gib(16), Bytes::gib(8), Bytes::gib(8)]);
+    assert_eq!(plan.prepare_bytes(), Bytes::gib(64));
+    let computed: Vec<&str> = plan.points.iter().map(|point| point.computed[0].1.as_str()).collect();
+    assert_eq!(computed, ["32 GiB", "16 GiB", "8 GiB"]);
+}
+
+#[test]
+fn a_swept_size_is_a_part_of_the_one_layout_too() {
+    let sets = ["workload.w.workers=2", "sweep.workers=[2]", "sweep.size=[\"1GiB\", \"4GiB\", \"block_size * 1024\"]"];
+    let plan = planned(SUITE, &sets).expect("a plan");
+    let gib = |count: u64| vec![count << 30; 2];
+    assert_eq!(loaded(&plan), [gib(1), gib(4), gib(1)]);
+    assert_eq!(plan.footprint(), Bytes::gib(8));
+    let plan = planned(SUITE, &["size=1GiB", "sweep.files=[1, 4]"]).expect("a plan");
+    assert_eq!(loaded(&plan)[..2], [vec![1 << 30], vec![4 << 30]]);
+}
+
+#[test]
+fn a_scaled_sweep_keeps_a_block_for_every_worker() {
+    let suite = SUITE.replace("1..4", "1..4096").replace("[sweep]", "depth = \"max(1, 32 / workers)\"\n[sweep]");
+    let spec = Spec::parse("t.toml", &suite, &[]).expect("a good suite");
+    let hosts = [host(vec![target("/t", TargetKind::Missing)])];
+    let scale = "1/10000".parse().expect("a scale");
+    let request = Request { run_id: "r", spec: &spec, scale, existing: false, destroy_data: &[], hosts: &hosts };
+    let plan = plan(&request).expect("a plan");
+    let least: u64 = loaded(&plan).into_iter().flatten().min().expect("workers");
+    assert_eq!((plan.points.len(), least), (13, 2 << 20));
+}
+
+#[test]
+fn counts_are_rounded_down_and_later_fields_see_earlier_ones() {
+    let sets = ["size=1GiB", "files=9 / workers", "depth=64 / workers", "sweep.workers=[\"cpus\", 2]"];
+    let plan = planned(SUITE, &sets).expect("a plan");
+    let told: Vec<String> = plan.points.iter().map(|point| format!("{:?}", point.computed)).collect();
+    assert_eq!(
+        told,
+        [r#"[("workers", "4"), ("depth", "16"), ("files", "2")]"#, r#"[("depth", "32"), ("files", "4")]"#,]
+    );
+    assert_eq!(
+        plan.stages.iter().filter_map(|stage| stage.point.map(|_| stage.works[0].depth)).collect::<Vec<_>>(),
+        [16, 32]
+    );
+}
+
+#[test]
+fn clients_that_are_not_at_hand_are_planned_for() {
+    let sets = ["clients.count=16", "clients.memory=128GiB", "sweep.workers=[1, 64]"];
+    let plan = planned(SUITE, &sets).expect("a plan");
+    let sizes: Vec<&str> = plan.points.iter().map(|point| point.computed[0].1.as_str()).collect();
+    // Report E: 4096 GiB ÷ threads.
+    assert_eq!(sizes, ["256 GiB", "4 GiB"]);
+    assert_eq!((plan.hosts.len(), plan.workers(2, 0)), (16, 1024));
+    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined));
+}
+
+#[test]
+fn mistakes_name_the_field_its_place_and_the_point_once() {
+    let told = |sets: &[&str]| planned(SUITE, sets).expect_err("refused");
+    assert_eq!(
+        planned(&SUITE.replace("2 * memory(clients) / workers", "memory / (workers - 2)"), &[]),
+        Err(vec!["t.toml:4:8: size = \"memory / (workers - 2)\" comes to less than 0 bytes at workers=1; write arithmetic that comes to at least 1 byte, such as max(4KiB, …)".to_owned()])
+    );
+    assert_eq!(
+        told(&["size=1GiB / (workers - 1)"]),
+        [
+            "--set:1:6: size = \"1GiB / (workers - 1)\" divides by zero at workers=1; divide by something that is never 0, such as max(1, …)"
+        ]
+    );
+    assert_eq!(
+        told(&["size=workers / 8"])[0].split(';').next(),
+        Some("--set:1:6: size = \"workers / 8\" comes to a size of 0 at workers=1")
+    );
+    assert!(told(&["depth=8192 / workers"])[0].contains("a depth of 8192 is out of range"));
+    assert!(told(&["files=1 / workers", "size=1GiB"])[0].contains("comes to 0.5"));
+}
+
+#[test]
+fn a_plan_that_would_fill_the_memory_is_refused_before_it_is_made() {
+    let told = planned(SUITE, &["clients.count=1024", "sweep.workers=1..65536 x2"]).expect_err("refused");
+    assert!(told[0].contains("more than 4194304 workers and files"), "{told:?}");
+}
+
+#[test]
+fn skipped_points_are_counted_and_one_has_to_stay() {
+    let plan = planned(SUITE, &["sweep.skip=workers > 1 and depth == 32"]).expect("a plan");
+    assert_eq!(plan.points.len(), 1);
+    assert_eq!(plan.notes[0].detail, "2 of 3 points, by the rule `workers > 1 and depth == 32`");
+    let told = planned(SUITE, &["sweep.skip=workers >= 1"]).expect_err("refused");
+    assert_eq!(
+        told,
+        ["--set:1:12: the rule `skip` leaves no point; leave the rule out, or write one that is false for some"]
+    );
+}
+
+#[test]
+fn repetitions_come_in_the_order_of_the_sweep() {
+    let order = |order: &str| {
+        let plan = planned(SUITE, &["sweep.repetitions=2", order]).expect("a plan");
+        let word = |point: &crate::plan::Point| format!("{}/{}", point.sweep[0].1, point.repetition);
+        plan.points.iter().map(word).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(order("sweep.order=sequential"), "1/1 1/2 2/1 2/2 4/1 4/2");
+    assert_eq!(order("sweep.order=interleaved"), "1/1 2/1 4/1 1/2 2/2 4/2");
+    let random = order("sweep.order=random");
+    assert_eq!(random, order("sweep.order=random"));
+    let mut sorted: Vec<&str> = random.split(' ').collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted.join(" "), order("sweep.order=sequential"));
+}

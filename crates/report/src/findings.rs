@@ -1,0 +1,138 @@
+//! What the sweeps of a run show: in words for tables and pages, and as objects for machines.
+
+use crate::words;
+use analysis::{Finding, Measure, Odd};
+use serde_json::{Map, Value, json};
+
+/// One curve in a few sentences, each with the figures that it rests on.
+pub fn sentence(finding: &Finding) -> String {
+    let curve = &finding.curve;
+    let at = |point: usize| finding.labels.get(point).map_or("?", String::as_str);
+    let value = |point: usize| finding.values.get(point).copied().unwrap_or(0.0);
+    let share = |point: usize| words::share(value(point) / value(curve.peak).max(f64::MIN_POSITIVE));
+    let mut text = format!("{}: peak {} at {}", title(finding), figure(finding, value(curve.peak)), at(curve.peak));
+    if curve.is_rising {
+        text.push_str(", its last value: the end of the climb was not reached.");
+    } else if curve.knee == curve.plateau_end {
+        text.push_str(", and no neighbour within 5 % of it.");
+    } else {
+        text.push_str(&format!(
+            "; level (within 5 % of it) from {} to {}, in the middle {}.",
+            at(curve.knee),
+            at(curve.plateau_end),
+            figure(finding, curve.sustained)
+        ));
+    }
+    if curve.knee > 0 {
+        text.push_str(&format!(" Before that, {} has {} of the peak.", at(curve.knee - 1), share(curve.knee - 1)));
+    }
+    let last = finding.values.len().saturating_sub(1);
+    if curve.plateau_end < last {
+        text.push_str(&format!(" At the end, {} has {}.", at(last), share(last)));
+    }
+    for odd in &curve.odd {
+        text.push_str(&out_of_line(finding, odd));
+    }
+    if finding.repetitions > 1 {
+        text.push_str(&format!(" Values are medians of up to {} runs.", finding.repetitions));
+    }
+    text
+}
+
+fn out_of_line(finding: &Finding, odd: &Odd) -> String {
+    let value = finding.values.get(odd.point).copied().unwrap_or(0.0);
+    let label = finding.labels.get(odd.point).map_or("?", String::as_str);
+    format!(
+        " Out of line: {label} with {}, where its neighbours lead to {} ({:+.0} %; told beyond {:.0} %).",
+        figure(finding, value),
+        figure(finding, odd.expected),
+        (value / odd.expected.max(f64::MIN_POSITIVE) - 1.0) * 100.0,
+        odd.limit * 100.0
+    )
+}
+
+/// `w read over depth (block_size=4KiB)`.
+fn title(finding: &Finding) -> String {
+    let others = words::sweep(&finding.others, None);
+    let others = if others.is_empty() { others } else { format!(" ({others})") };
+    format!("{} {} over {}{others}", finding.workload, finding.op.name(), finding.axis)
+}
+
+fn figure(finding: &Finding, value: f64) -> String {
+    match finding.measure {
+        Measure::Iops => format!("{} IOPS", words::iops(value)),
+        Measure::BytesPerSecond => words::bandwidth(value),
+    }
+}
+
+/// One curve as an object.
+pub fn object(finding: &Finding) -> Value {
+    let curve = &finding.curve;
+    let point = |n: usize| json!({"value": finding.labels.get(n), "figure": finding.values.get(n)});
+    let others: Map<String, Value> =
+        finding.others.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let odd = |odd: &Odd| {
+        json!({
+            "value": finding.labels.get(odd.point),
+            "figure": finding.values.get(odd.point),
+            "expected": odd.expected,
+            "limit": odd.limit,
+        })
+    };
+    json!({
+        "scenario": finding.scenario,
+        "workload": finding.workload,
+        "op": finding.op.name(),
+        "axis": finding.axis,
+        "sweep": others,
+        "figure": finding.measure.key(),
+        "repetitions": finding.repetitions,
+        "points": (0..finding.values.len()).map(point).collect::<Vec<_>>(),
+        "peak": point(curve.peak),
+        "knee": point(curve.knee),
+        "plateau": {"from": finding.labels.get(curve.knee), "to": finding.labels.get(curve.plateau_end), "median": curve.sustained},
+        "rising": curve.is_rising,
+        "odd": curve.odd.iter().map(odd).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn told(counts: &[usize], sweep: &str) -> Vec<String> {
+        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{sweep}\n"));
+        let first = recorded.stage(StageKind::Measure);
+        for (number, count) in (0..).zip(counts) {
+            recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
+        }
+        recorded.end();
+        analysis::findings(&analysis::results(&recorded.record())).iter().map(sentence).collect()
+    }
+
+    #[test]
+    fn a_curve_is_told_with_its_evidence() {
+        assert_eq!(
+            told(&[100, 200, 400, 250, 990, 1000, 980, 900], "depth = \"1..128 x2\""),
+            [
+                "w read over depth: peak 1,000 IOPS at 32; level (within 5 % of it) from 16 to 64, in the middle 990 IOPS. \
+              Before that, 8 has 25 % of the peak. At the end, 128 has 90 %. \
+              Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; told beyond 10 %)."
+            ]
+        );
+        assert_eq!(
+            told(&[100, 200, 400, 800], "depth = [1, 2, 4, 8]"),
+            ["w read over depth: peak 800 IOPS at 8, its last value: the end of the climb was not reached. \
+              Before that, 4 has 50 % of the peak."]
+        );
+        assert_eq!(
+            told(&[100, 100, 300, 310, 400, 400, 390, 400], "depth = [1, 2, 4, 8]\nrepetitions = 2\nalign = [512]"),
+            [
+                "w read over depth (align=512): peak 400 IOPS at 4; level (within 5 % of it) from 4 to 8, in the middle 398 IOPS. \
+              Before that, 2 has 76 % of the peak. Values are medians of up to 2 runs."
+            ]
+        );
+    }
+}
