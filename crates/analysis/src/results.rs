@@ -5,7 +5,7 @@ use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
 use model::sample::OpSample;
-use model::{Histogram, IntervalSample, Op, Percent, Phase, Record, StageEnd};
+use model::{Histogram, IntervalSample, Op, Phase, Record, StageEnd};
 use std::collections::BTreeMap;
 
 /// One operation of one measured point.
@@ -69,6 +69,16 @@ impl ResultRow {
     /// Bytes per second, as [`iops`](Self::iops).
     pub fn bytes_per_s(&self) -> f64 {
         per_second(self.bytes, self.seconds)
+    }
+
+    /// Whether it moves bytes, so that a rate of bytes means something.
+    pub fn moves_bytes(&self) -> bool {
+        match self.work.metadata {
+            Some(metadata) => {
+                matches!(self.op, Op::Create | Op::ReadFile | Op::WriteFile) && (metadata.size.0 > 0 || self.bytes > 0)
+            }
+            None => true,
+        }
     }
 
     /// All requests that failed.
@@ -152,10 +162,11 @@ pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample>
 
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
 fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
-    let planned = |op: &Op| match op {
-        Op::Read => work.read > Percent::ZERO,
-        Op::Write => work.read < Percent::ALL,
-        Op::Fsync => false,
+    let planned = |op: &Op| match (op, work.metadata) {
+        (Op::Read, _) => work.reads(),
+        (Op::Write, _) => work.writes(),
+        (op, Some(metadata)) => *op == metadata.op,
+        (_, None) => false,
     };
     let seen =
         |op: &Op| load(stage).flat_map(|sample| &sample.ops).any(|sample| (sample.work, sample.op) == (index, *op));

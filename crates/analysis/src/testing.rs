@@ -37,6 +37,7 @@ pub fn host(number: usize) -> HostFacts {
             file_system: Some("xfs".to_owned()),
             free: Bytes::gib(800),
             total: Bytes::gib(1024),
+            free_inodes: Some(50_000_000),
             direct: DirectIo::Aligned(512),
             device: Some(DeviceFacts {
                 name: "nvme0n1".to_owned(),
@@ -167,12 +168,14 @@ impl Recorded {
         if self.record.stage(stage).is_none() {
             self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
         }
-        let block = self.record.plan.stages[stage as usize].works[0].largest_block().0;
+        let work = &self.record.plan.stages[stage as usize].works[0];
+        let block = work.metadata.map_or_else(|| work.largest_block(), |metadata| metadata.size).0;
         let sample = |(op, values): &(Op, &[u64])| {
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));
             let ios = values.len() as u64;
-            let bytes = if *op == Op::Fsync { 0 } else { ios * block };
+            let moves = matches!(op, Op::Read | Op::Write | Op::Create | Op::ReadFile | Op::WriteFile);
+            let bytes = if moves { ios * block } else { 0 };
             OpSample {
                 work: 0,
                 op: *op,

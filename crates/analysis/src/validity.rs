@@ -10,7 +10,7 @@ use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, Nanos, NoteKind, Op, Percent, Record};
+use model::{Bytes, HostPlan, Nanos, NoteKind, Op, Percent, Record};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -92,9 +92,11 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     }
     found.extend(start_skew(record, stage));
     found.extend(refusals(record, stage.stage));
-    found.extend(cached(record));
+    found.extend(if row.work.metadata.is_some() { cached_files(record, row) } else { cached(record) });
     found.extend(reducible(record));
-    if row.cpu.busiest >= BUSY_WORKER && record.plan.backend != Backend::Null {
+    // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
+    let may_idle = row.work.metadata.is_none() && record.plan.backend != Backend::Null;
+    if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
     found.extend(stalled(record, row));
@@ -140,6 +142,19 @@ fn reducible(record: &Record) -> Option<Warning> {
     (is_written && is_less).then_some(Warning::Reducible { compressible, duplicate })
 }
 
+/// Whole files are read through the page cache, whatever the plan says of direct I/O.
+fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if row.op != Op::ReadFile {
+        return None;
+    }
+    let hosts = record.plan.hosts.iter().zip(&record.testbed);
+    let of = |host: &HostPlan| host.footprint();
+    hosts
+        .map(|(host, facts)| (of(host), facts.memory))
+        .find(|(footprint, memory)| *footprint > Bytes(0) && footprint < memory)
+        .map(|(footprint, memory)| Warning::Cached { footprint, memory })
+}
+
 /// The host with the least room beyond its memory, if the page cache was in between.
 fn cached(record: &Record) -> Option<Warning> {
     let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
@@ -177,7 +192,8 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     if !is(StageKind::Prepare, None) && !record.plan.existing && row.op == Op::Read {
         found.push(Warning::NotPrepared);
     }
-    if !is(StageKind::Precondition, Some(row.point)) {
+    // Every operation on a tree finds what the one before it left.
+    if row.work.metadata.is_none() && !is(StageKind::Precondition, Some(row.point)) {
         found.push(Warning::NotPreconditioned);
     }
     found
@@ -188,8 +204,10 @@ fn little_space(record: &Record) -> Option<Warning> {
     let hosts = record.plan.hosts.iter().zip(&record.testbed);
     let shares = hosts.flat_map(|(host, facts)| {
         facts.targets.iter().filter_map(|facts| {
-            let planned = host.targets.iter().find(|planned| planned.path == facts.path)?;
-            let bytes: u64 = planned.files.iter().map(|file| file.size.0).sum();
+            let number = host.targets.iter().position(|planned| planned.path == facts.path)?;
+            let files = host.targets[number].files.iter().map(|file| file.size.0);
+            let trees = host.trees.iter().filter(|tree| tree.target as usize == number).map(|tree| tree.space().0);
+            let bytes = files.chain(trees).fold(0, u64::saturating_add);
             Some((facts.path.clone(), free_share(facts, bytes)?))
         })
     });

@@ -8,8 +8,9 @@ use model::spec::{Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 2] = [
+pub const BUILT_IN: [(&str, &str); 3] = [
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
 ];
 

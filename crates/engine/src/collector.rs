@@ -1,10 +1,10 @@
 //! Puts the workers' pages together: one sample of the host for each interval, in order.
 
 use crate::driver::Timetable;
-use crate::recorder::{Interval, RING_OPS};
+use crate::recorder::Interval;
 use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
-use model::{Histogram, IntervalSample, Phase};
+use model::{Histogram, IntervalSample, Op, Phase};
 use std::collections::BTreeMap;
 
 /// What the workers of a host did, until it is told.
@@ -26,8 +26,8 @@ pub(crate) struct Collector {
 /// Pages of one interval, merged.
 #[derive(Default)]
 struct Merged {
-    /// By work; as many as were seen.
-    ops: Vec<[MergedOp; 3]>,
+    /// By work and operation.
+    ops: BTreeMap<(u32, Op), MergedOp>,
     workers: Vec<WorkerSample>,
 }
 
@@ -43,11 +43,10 @@ struct MergedOp {
 impl Merged {
     fn add(&mut self, worker: u32, work: u32, page: &Interval) {
         let mut ops = Vec::new();
-        if self.ops.len() <= work as usize {
-            self.ops.resize_with(work as usize + 1, Default::default);
-        }
-        for (index, stats) in page.ops.iter().enumerate().filter(|(_, stats)| !stats.is_empty()) {
-            let merged = &mut self.ops[work as usize][index];
+        for (op, stats) in
+            page.ops.iter().filter(|stats| !stats.is_empty()).filter_map(|stats| Some((stats.op?, stats)))
+        {
+            let merged = self.ops.entry((work, op)).or_default();
             merged.ios += stats.ios;
             merged.bytes += stats.bytes;
             for (errno, count) in &stats.errors {
@@ -56,7 +55,7 @@ impl Merged {
             merged.latency.add_counts(&stats.counts, stats.sum_ns, stats.min_ns, stats.max_ns);
             merged.raw.extend_from_slice(&stats.raw);
             let errors = stats.errors.iter().map(|(_, count)| count).sum();
-            ops.push(WorkerOp { op: RING_OPS[index], ios: stats.ios, bytes: stats.bytes, errors });
+            ops.push(WorkerOp { op, ios: stats.ios, bytes: stats.bytes, errors });
         }
         let (cpu_user_ns, cpu_system_ns) = (page.cpu.user_ns, page.cpu.system_ns);
         self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops });
@@ -65,13 +64,10 @@ impl Merged {
     /// The samples of the operations that were completed, and of each worker by its number.
     fn into_samples(mut self) -> (Vec<OpSample>, Vec<WorkerSample>) {
         self.workers.sort_by_key(|sample| sample.worker);
-        let by_work = self.ops.into_iter().enumerate();
-        let all =
-            by_work.flat_map(|(work, ops)| ops.into_iter().zip(RING_OPS).map(move |(merged, op)| (work, op, merged)));
-        let ops = all
-            .filter(|(.., merged)| merged.ios > 0 || !merged.errors.is_empty())
-            .map(|(work, op, merged)| OpSample {
-                work: work as u32,
+        let done = self.ops.into_iter().filter(|(_, merged)| merged.ios > 0 || !merged.errors.is_empty());
+        let ops = done
+            .map(|((work, op), merged)| OpSample {
+                work,
                 op,
                 ios: merged.ios,
                 bytes: merged.bytes,
@@ -189,7 +185,7 @@ mod tests {
     use model::units::Nanos;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
-        let mut page = Interval::new([true, true, false], false);
+        let mut page = Interval::new([Some(Op::Read), Some(Op::Write), None], false);
         (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
         for _ in 0..ios {
             page.ops[0].success(4096, 1000);
@@ -205,7 +201,7 @@ mod tests {
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
         let timetable =
             Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
-        let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new() };
+        let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
         let stage =
             HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(0), worker(1)] };
         let mut collector = Collector::new(&stage, 0, timetable);

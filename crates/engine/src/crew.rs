@@ -7,10 +7,13 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
-use crate::driver::{AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
+use crate::driver::{
+    AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive,
+};
 use crate::error::EngineError;
 use crate::gate::Gate;
-use crate::recorder::Interval;
+use crate::metadata::{self, Wall};
+use crate::recorder::{Interval, slots};
 use crate::target::World;
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
@@ -41,6 +44,10 @@ pub(crate) struct Shared {
     pub(crate) findings: Mutex<Findings>,
     /// How much later than asked for the last worker began.
     pub(crate) late_ns: AtomicU64,
+    /// Of metadata work: the directories of the trees, in the order of the plan.
+    pub(crate) trees: Arc<[OwnedFd]>,
+    /// Of metadata work: what was done when the first worker had done all.
+    pub(crate) wall: Wall,
 }
 
 /// One thread, seen from the stage.
@@ -122,9 +129,9 @@ pub(crate) fn dismiss(crew: Vec<Member>) {
 }
 
 /// An empty page for what `worker` does.
-fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
+pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
     let work = &shared.stage.works[worker.work as usize];
-    Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw))
+    Box::new(Interval::new(slots(work), shared.keep_raw))
 }
 
 /// A worker's thread: set up, meet the others, run, report.
@@ -134,6 +141,7 @@ fn run_worker(shared: &Shared, line: &Line) {
     settle(&shared.plan, line.worker);
     let work = &shared.stage.works[worker.work as usize];
     let end = match (&shared.world, shared.backend) {
+        _ if work.metadata.is_some() => metadata::run(shared, worker, line),
         (Some(world), _) => {
             run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
         }
@@ -209,9 +217,7 @@ fn run_on<B: Backend>(
         return WorkerEnd::Complete;
     };
     let clock = shared.control.clock();
-    wake_on_time();
-    let late_ns = timetable.late_ns + wait_until(timetable.start_ns, &clock);
-    shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
+    begin_on_time(shared, &timetable, &clock);
     let mut pages = Pages::open(timetable, line, first);
     let end = drive(&mut state, &mut *backend, &clock, &shared.control, &mut pages);
     if let (Some(contents), Ok(mut findings)) = (backend.contents(), shared.findings.lock()) {
@@ -239,6 +245,13 @@ fn wait_until(start_ns: u64, clock: &Monotonic) -> u64 {
             Some(_) => std::hint::spin_loop(),
         }
     }
+}
+
+/// Waits for the instant at which all workers of all hosts begin, and notes how late this one is.
+pub(crate) fn begin_on_time(shared: &Shared, timetable: &Timetable, clock: &Monotonic) {
+    wake_on_time();
+    let late_ns = timetable.late_ns + wait_until(timetable.start_ns, clock);
+    shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
 }
 
 /// Goes to the CPUs of the plan, before the worker's memory is allocated: it then lies near them.

@@ -227,7 +227,7 @@ impl<'a> Pages<'a> {
 
     /// Hands over the last page.
     pub(crate) fn close(&mut self, now_ns: u64) {
-        let empty = Box::new(Interval::new([false; 3], false));
+        let empty = Box::new(Interval::new([None; 3], false));
         self.hand_over(empty, now_ns, None);
     }
 }

@@ -16,6 +16,7 @@ mod driver;
 mod error;
 mod gate;
 mod generator;
+mod metadata;
 mod pace;
 mod recorder;
 mod stage;

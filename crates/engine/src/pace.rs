@@ -127,7 +127,7 @@ mod tests {
 
     fn pacer(rate: &str, poisson: bool, turn: (u32, u32)) -> Pacer {
         let pace = Pace::Open { rate: rate.parse().expect("a rate"), poisson };
-        Pacer::new(pace, &Worker { work: 0, seed: 5, turn, extents: Vec::new() })
+        Pacer::new(pace, &Worker { work: 0, seed: 5, turn, extents: Vec::new(), files: None })
     }
 
     fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_burst_is_followed_by_a_rest_once_it_is_back() {
         let pace = Pace::Closed { think: Nanos(500), burst: 2 };
-        let mut pacer = Pacer::new(pace, &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new() });
+        let mut pacer = Pacer::new(pace, &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None });
         pacer.took(1);
         assert_eq!(pacer.due_ns(), None, "the burst goes on");
         pacer.took(1);

@@ -2,6 +2,7 @@
 
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
+use model::plan::Work;
 use model::{Op, Phase};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
@@ -20,11 +21,25 @@ pub(crate) struct Interval {
     pub(crate) ops: [OpStats; 3],
 }
 
-/// The operations that a worker's ring carries, in the order of [`Interval::ops`].
-pub(crate) const RING_OPS: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
+/// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
+pub(crate) type Slots = [Option<Op>; 3];
+
+/// The operations that workers of `work` count: what a ring carries at the index of each, or the one of metadata.
+pub(crate) fn slots(work: &Work) -> Slots {
+    match work.metadata {
+        Some(metadata) => [Some(metadata.op), None, None],
+        None => [
+            work.reads().then_some(Op::Read),
+            work.writes().then_some(Op::Write),
+            (work.fsync_every > 0).then_some(Op::Fsync),
+        ],
+    }
+}
 
 /// Counters of one operation.
 pub(crate) struct OpStats {
+    /// `None` for an operation that the worker has not.
+    pub(crate) op: Option<Op>,
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
     pub(crate) errors: Vec<(i32, u64)>,
@@ -38,8 +53,10 @@ pub(crate) struct OpStats {
 }
 
 impl OpStats {
-    fn new(used: bool, keep_raw: bool) -> OpStats {
+    fn new(op: Option<Op>, keep_raw: bool) -> OpStats {
+        let used = op.is_some();
         OpStats {
+            op,
             ios: 0,
             bytes: 0,
             errors: Vec::with_capacity(ERROR_KINDS),
@@ -95,21 +112,20 @@ impl OpStats {
 }
 
 impl Interval {
-    /// An empty one, for a worker that does those of [`RING_OPS`] that are `used`.
-    pub(crate) fn new(used: [bool; 3], keep_raw: bool) -> Interval {
+    /// An empty one, for a worker with these operations.
+    pub(crate) fn new(slots: Slots, keep_raw: bool) -> Interval {
         Interval {
             number: 0,
             phase: Phase::Load,
             end_ns: 0,
             cpu: CpuTime::default(),
-            ops: used.map(|used| OpStats::new(used, keep_raw)),
+            ops: slots.map(|op| OpStats::new(op, keep_raw)),
         }
     }
 
     /// Another empty one for the same worker.
     pub(crate) fn sibling(&self) -> Interval {
-        let used = self.ops.each_ref().map(|stats| !stats.counts.is_empty());
-        Interval::new(used, self.ops[0].keep_raw)
+        Interval::new(self.ops.each_ref().map(|stats| stats.op), self.ops[0].keep_raw)
     }
 
     /// Makes it as good as new.
@@ -127,7 +143,7 @@ mod tests {
 
     #[test]
     fn errors_are_told_apart_up_to_a_bound_and_all_are_counted() {
-        let mut stats = OpStats::new(true, false);
+        let mut stats = OpStats::new(Some(Op::Read), false);
         for errno in 1..=20 {
             stats.failure(errno, 0);
             stats.failure(5, 0);

@@ -8,6 +8,7 @@ use crate::crew::{self, Member, Shared};
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::gate::Gate;
+use crate::metadata::Wall;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
 use crate::virtual_time;
@@ -15,7 +16,7 @@ use model::op::Op;
 use model::plan::{HostPlan, HostStage, Stop, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
-use model::{Histogram, IntervalSample, Note};
+use model::{Histogram, IntervalSample, Note, NoteKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +41,8 @@ pub struct StageOutcome {
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
-    /// What the checks of reads found: the first damaged places, and how much was not checked.
+    /// What the checks of reads found: the first damaged places, and how much was not checked. Of metadata, what was done when the first
+    /// worker was done.
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,
@@ -82,6 +84,8 @@ pub fn run_stage(
         degraded: Mutex::new(Vec::new()),
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
+        trees: targets.trees(),
+        wall: Wall::default(),
     });
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
     let crew = crew::start(&shared, &out)?;
@@ -98,7 +102,10 @@ pub fn run_stage(
         crew::dismiss(crew);
     }
     let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let after = match (stage.stop() == Stop::Amount && complete).then(|| sync_files(&shared, timetable.patience)) {
+    let is_blocks = stage.works.iter().all(|work| work.metadata.is_none());
+    let after = match (stage.stop() == Stop::Amount && is_blocks && complete)
+        .then(|| sync_files(&shared, timetable.patience))
+    {
         Some(Some(sample)) => Some(sample),
         Some(None) => {
             ends.stuck = 1;
@@ -120,7 +127,16 @@ pub fn run_stage(
     });
     let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
     let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
-    let findings = findings.notes(stage.stage, plan.host);
+    let mut findings = findings.notes(stage.stage, plan.host);
+    if complete && stage.workers.len() > 1 {
+        let detail = shared.wall.words(timetable.start_ns);
+        findings.extend(detail.map(|detail| Note {
+            stage: Some(stage.stage),
+            host: plan.host,
+            kind: NoteKind::FirstDone,
+            detail,
+        }));
+    }
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
 }

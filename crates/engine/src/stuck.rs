@@ -53,10 +53,13 @@ impl Patience {
 pub(crate) fn targets_of(plan: &HostPlan, workers: &[&Worker]) -> Vec<String> {
     let mut first = 0;
     let mut names = Vec::new();
-    for target in &plan.targets {
+    for (number, target) in plan.targets.iter().enumerate() {
         let files = first..first + target.files.len();
         first = files.end;
-        if workers.iter().flat_map(|worker| &worker.extents).any(|extent| files.contains(&(extent.file as usize))) {
+        let in_files =
+            workers.iter().flat_map(|worker| &worker.extents).any(|extent| files.contains(&(extent.file as usize)));
+        let mut trees = workers.iter().filter_map(|worker| plan.trees.get(worker.files?.tree as usize));
+        if in_files || trees.any(|tree| tree.target as usize == number) {
             names.push(target.path.clone());
         }
     }
@@ -100,10 +103,13 @@ mod tests {
             contents: model::plan::Contents::RANDOM,
             raw_latencies: false,
             targets: vec![target("/a", 2), target("/b", 1), target("/c", 1)],
+            trees: Vec::new(),
             stages: Vec::new(),
         };
-        let worker =
-            |file| Worker { work: 0, seed: 1, turn: (0, 1), extents: vec![Extent { file, offset: 0, length: 4096 }] };
+        let worker = |file| {
+            let extents = vec![Extent { file, offset: 0, length: 4096 }];
+            Worker { work: 0, seed: 1, turn: (0, 1), extents, files: None }
+        };
         let workers = [worker(1), worker(3)];
         assert_eq!(targets_of(&plan, &[&workers[0], &workers[1]]), ["/a", "/c"]);
         let stuck =

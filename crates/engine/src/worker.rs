@@ -166,7 +166,13 @@ mod tests {
     }
 
     fn share() -> Worker {
-        Worker { work: 0, seed: 1, turn: (0, 1), extents: vec![Extent { file: 0, offset: 0, length: 10 * 4096 }] }
+        Worker {
+            work: 0,
+            seed: 1,
+            turn: (0, 1),
+            extents: vec![Extent { file: 0, offset: 0, length: 10 * 4096 }],
+            files: None,
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ fn stage(number: u32, kind: StageKind, block: u64, read: u32, stop: Stop) -> Hos
         seed: worker + 1 + u64::from(number) * 100,
         turn: (0, 1),
         extents: vec![Extent { file: 0, offset: worker * share, length: share }],
+        files: None,
     };
     HostStage {
         stage: number,
@@ -58,6 +59,7 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         patience: Nanos::seconds(30),
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        trees: Vec::new(),
         stages: stages(),
     };
     open(plan).expect("opens")

@@ -1,10 +1,11 @@
 //! While its load is on, a worker allocates nothing: not for a request, and not for the page of an interval.
 
 use engine::{Control, open, run_stage};
+use model::metadata::{FileShare, MetadataWork, Tree};
 use model::plan::{Contents, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
-use model::spec::{Access, Backend};
+use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
-use model::{Phase, StageKind};
+use model::{Op, Phase, StageKind};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
@@ -79,6 +80,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
                 seed: u64::from(w) + 1,
                 turn: (w, WORKERS),
                 extents: vec![Extent { file: 0, offset: u64::from(w) * SHARE, length: SHARE }],
+                files: None,
             })
             .collect(),
     };
@@ -100,6 +102,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
             kind: PlannedTarget::Directory { root },
             files: vec![TargetFile { path, size: Bytes(u64::from(WORKERS) * SHARE) }],
         }],
+        trees: Vec::new(),
         stages: vec![
             stage(StageKind::Prepare, 0, Access::Sequential, Stop::Amount),
             stage(StageKind::Measure, 70, Access::Random, Stop::After(Nanos::seconds(3600))),
@@ -107,10 +110,39 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
     }
 }
 
+/// The same for files that are created: more of them than there are while anybody looks.
+fn plan_of_files(root: &Path) -> HostPlan {
+    let mut plan = plan(root, Backend::Sync, false);
+    let tree = |number: u32| Tree {
+        target: 0,
+        path: format!("{}/tree-{number:05}", root.to_str().expect("UTF-8")),
+        files: 1 << 32,
+        size: Bytes(BLOCK),
+        depth: 0,
+        fan_out: 1,
+        per_directory: 1 << 32,
+    };
+    plan.targets[0].files.clear();
+    plan.trees = (0..WORKERS).map(tree).collect();
+    for (stage, count) in plan.stages.iter_mut().zip([100, 1 << 32]) {
+        let mut work = Work::simple(Bytes(BLOCK), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+        let (fsync, close) = (FileFsync::Never, CloseTime::Untimed);
+        // The first stage takes files of its own, so that the second finds none.
+        let first = if count == 100 { 1 << 33 } else { 0 };
+        work.metadata = Some(MetadataWork { op: Op::Create, random: true, size: Bytes(BLOCK), fsync, close });
+        stage.works = vec![work];
+        for (tree, worker) in (0..).zip(&mut stage.workers) {
+            worker.files = Some(FileShare { tree, first, step: 1, count });
+        }
+    }
+    plan.interval = Nanos::millis(5);
+    plan
+}
+
 /// What workers allocated in each window of a stage.
-fn windows(backend: Backend, verify: bool) -> Vec<u64> {
+fn windows(plan: impl Fn(&Path) -> HostPlan) -> Vec<u64> {
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let targets = open(plan(&base.path().join("target"), backend, verify)).expect("opens");
+    let targets = open(plan(&base.path().join("target"))).expect("opens");
     let stages = targets.plan().stages.clone();
 
     COUNTED.store(0, Ordering::SeqCst);
@@ -145,7 +177,7 @@ fn windows(backend: Backend, verify: bool) -> Vec<u64> {
     })
     .expect("no failure of ours");
     ARMED.store(false, Ordering::SeqCst);
-    assert!(ios > u64::from(WINDOWS * PAGES), "{backend}: there was a load: {ios}");
+    assert!(ios > u64::from(WINDOWS * PAGES), "there was a load: {ios}");
     counts
 }
 
@@ -154,8 +186,11 @@ fn nothing_is_allocated_while_the_load_is_on() {
     IS_TEST.set(true);
     let unchecked = [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null].map(|backend| (backend, false));
     for (backend, verify) in unchecked.into_iter().chain([(Backend::IoUring, true)]) {
-        let counts = windows(backend, verify);
+        let counts = windows(|root| plan(root, backend, verify));
         assert_eq!(counts.len(), WINDOWS as usize);
         assert!(counts.contains(&0), "{backend}, verify {verify}: workers allocated in every window: {counts:?}");
     }
+    let counts = windows(plan_of_files);
+    assert_eq!(counts.len(), WINDOWS as usize);
+    assert!(counts.contains(&0), "files: workers allocated in every window: {counts:?}");
 }

@@ -20,7 +20,13 @@ fn stage(kind: StageKind, read: u32, stop: Stop, workers: u32, depth: u32) -> Ho
         kind,
         works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
         workers: (0..workers)
-            .map(|w| Worker { work: 0, seed: u64::from(w) + 1, turn: (w, workers), extents: vec![extent(w)] })
+            .map(|w| Worker {
+                work: 0,
+                seed: u64::from(w) + 1,
+                turn: (w, workers),
+                extents: vec![extent(w)],
+                files: None,
+            })
             .collect(),
     }
 }
@@ -50,6 +56,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         virtual_time: false,
         contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        trees: Vec::new(),
         stages,
     }
 }

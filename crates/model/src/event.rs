@@ -110,6 +110,8 @@ crate::spec::words! {
         Adjusted = "adjusted",
         /// A read brought something else than what was written.
         Mismatch = "mismatch",
+        /// Metadata: what a host had done when the first of its workers was done with all of its files.
+        FirstDone = "first-done",
         /// A part of what was read could not be compared with what was written.
         NotChecked = "not-checked",
     }

@@ -6,6 +6,7 @@
 pub mod event;
 pub mod histogram;
 pub mod load;
+pub mod metadata;
 pub mod op;
 pub mod plan;
 pub mod planner;

@@ -12,11 +12,57 @@ pub enum Op {
     Write,
     /// Make everything written so far durable (`fdatasync`).
     Fsync,
+    /// Make a file that is not there, write all of it, close it.
+    Create,
+    /// Read a file's attributes by its name (`statx`).
+    Stat,
+    /// Open a file and close it.
+    Open,
+    /// Open a file, read all of it, close it.
+    ReadFile,
+    /// Open a file, write all of it over what it holds, close it.
+    WriteFile,
+    /// Read the names of all that a directory holds, from its opening to its closing.
+    Readdir,
+    /// Set a file's times by its name.
+    SetAttr,
+    /// Give a file another name in its directory.
+    Rename,
+    /// Make a second name of a file (a hard link).
+    Link,
+    /// Make a symbolic link to a file.
+    Symlink,
+    /// Remove a file by its name.
+    Remove,
+    /// Make a directory.
+    Mkdir,
+    /// Remove an empty directory.
+    Rmdir,
 }
 
 impl Op {
     /// Every operation, in the order in which reports list them.
-    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
+    pub const ALL: [Op; 16] = [
+        Op::Read,
+        Op::Write,
+        Op::Fsync,
+        Op::Create,
+        Op::Stat,
+        Op::Open,
+        Op::ReadFile,
+        Op::WriteFile,
+        Op::Readdir,
+        Op::SetAttr,
+        Op::Rename,
+        Op::Link,
+        Op::Symlink,
+        Op::Remove,
+        Op::Mkdir,
+        Op::Rmdir,
+    ];
+
+    /// How many operations there are: the length of an array with one entry for each.
+    pub const COUNT: usize = Op::ALL.len();
 
     /// The name used in run files, JSON and tables.
     pub fn name(self) -> &'static str {
@@ -24,12 +70,30 @@ impl Op {
             Op::Read => "read",
             Op::Write => "write",
             Op::Fsync => "fsync",
+            Op::Create => "create",
+            Op::Stat => "stat",
+            Op::Open => "open",
+            Op::ReadFile => "read-file",
+            Op::WriteFile => "write-file",
+            Op::Readdir => "readdir",
+            Op::SetAttr => "setattr",
+            Op::Rename => "rename",
+            Op::Link => "link",
+            Op::Symlink => "symlink",
+            Op::Remove => "remove",
+            Op::Mkdir => "mkdir",
+            Op::Rmdir => "rmdir",
         }
     }
 
     /// The operation with this [`name`](Op::name).
     pub fn from_name(name: &str) -> Option<Op> {
         Op::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// Whether it is done to a whole file or directory by its name, not to a block.
+    pub fn is_metadata(self) -> bool {
+        !matches!(self, Op::Read | Op::Write | Op::Fsync)
     }
 
     /// A dense index, for arrays with one entry per operation.

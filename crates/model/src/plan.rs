@@ -1,6 +1,8 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
+use crate::metadata::{FileShare, MetadataWork, Tree};
+use crate::op::Op;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
@@ -134,6 +136,9 @@ pub struct Work {
     pub depth: u32,
     /// When it ends.
     pub stop: Stop,
+    /// What is done to whole files; `None` where blocks are read and written, and then all of the above counts.
+    #[serde(default)]
+    pub metadata: Option<MetadataWork>,
 }
 
 impl Work {
@@ -150,17 +155,18 @@ impl Work {
             dsync: false,
             depth,
             stop,
+            metadata: None,
         }
     }
 
-    /// Whether any request of it is a write.
+    /// Whether any request of it writes a block.
     pub fn writes(&self) -> bool {
-        self.read < Percent::ALL
+        self.metadata.is_none() && self.read < Percent::ALL
     }
 
-    /// Whether any request of it is a read.
+    /// Whether any request of it reads a block.
     pub fn reads(&self) -> bool {
-        self.read > Percent::ZERO
+        self.metadata.is_none() && self.read > Percent::ZERO
     }
 
     /// The sizes of reads, if there are any, and of writes, if there are any.
@@ -219,7 +225,8 @@ impl Pattern {
 pub enum Stop {
     /// After so much time.
     After(Nanos),
-    /// When every byte of every extent was touched once; then an `fsync` of every file.
+    /// When every byte of every extent was touched once; then an `fsync` of every file. Of metadata work: when every file of every
+    /// share was.
     Amount,
 }
 
@@ -252,6 +259,9 @@ pub struct HostPlan {
     pub contents: Contents,
     /// What it loads.
     pub targets: Vec<Target>,
+    /// The trees of its metadata workloads.
+    #[serde(default)]
+    pub trees: Vec<Tree>,
     /// Its stages; as many as the plan has.
     pub stages: Vec<HostStage>,
 }
@@ -260,6 +270,12 @@ impl HostPlan {
     /// The files of all targets in order: what [`Extent::file`] counts.
     pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
         self.targets.iter().flat_map(|target| &target.files)
+    }
+
+    /// Bytes of all its files, those of its trees at their fullest included.
+    pub fn footprint(&self) -> Bytes {
+        let files = self.files().map(|file| file.size.0).fold(0, u64::saturating_add);
+        Bytes(files.saturating_add(self.stages.iter().map(HostStage::tree_bytes).max().unwrap_or(0)))
     }
 }
 
@@ -345,6 +361,24 @@ pub struct HostStage {
 }
 
 impl HostStage {
+    /// Operations of its metadata work: one for each file, or directory, of every worker.
+    pub fn operations(&self) -> u64 {
+        let shares = self.workers.iter().filter_map(|worker| worker.files);
+        shares.map(|share| share.count).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of the files that its metadata work goes through.
+    fn tree_bytes(&self) -> u64 {
+        let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
+        if work.op == Op::Readdir { 0 } else { self.operations().saturating_mul(work.size.0) }
+    }
+
+    /// Bytes that its metadata work writes.
+    pub fn written_to_files(&self) -> Bytes {
+        let writes = |work: &Work| work.metadata.is_some_and(|work| matches!(work.op, Op::Create | Op::WriteFile));
+        Bytes(if self.works.iter().any(writes) { self.tree_bytes() } else { 0 })
+    }
+
     /// When it ends.
     pub fn stop(&self) -> Stop {
         self.works.first().map_or(Stop::Amount, |work| work.stop)
@@ -362,6 +396,9 @@ pub struct Worker {
     pub turn: (u32, u32),
     /// Its byte ranges; no two workers of a host that do the same work share one.
     pub extents: Vec<Extent>,
+    /// Its files, where its work is metadata; no two workers of a host that do the same work share one.
+    #[serde(default)]
+    pub files: Option<FileShare>,
 }
 
 /// A range of bytes of one file.
@@ -391,7 +428,7 @@ impl Plan {
 
     /// Bytes of the layout on all hosts together.
     pub fn footprint(&self) -> Bytes {
-        Bytes(self.hosts.iter().flat_map(HostPlan::files).map(|file| file.size.0).sum())
+        Bytes(self.hosts.iter().map(|host| host.footprint().0).fold(0, u64::saturating_add))
     }
 
     /// The time of all stages that end after a time.

@@ -68,6 +68,9 @@ pub struct TargetFacts {
     pub free: Bytes,
     /// All bytes of that file system.
     pub total: Bytes,
+    /// Files and directories that it could still take; `None` where there is no such limit, or nobody tells.
+    #[serde(default)]
+    pub free_inodes: Option<u64>,
     /// What direct I/O asks for, as far as the kernel tells.
     pub direct: DirectIo,
     /// The block device under it, where there is just one and sysfs tells.

@@ -28,6 +28,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
             file_system: None,
             free: size,
             total: size,
+            free_inodes: None,
             direct: direct(facts.as_ref()),
             device: facts,
             kind,
@@ -35,13 +36,14 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
     }
     let mount = place.canonicalize().ok().and_then(|real| mounts::holding(mounts, &real));
     let facts = mount.and_then(|mount| under(tree, mount));
-    let (free, total) = space(&place);
+    let (free, total, free_inodes) = space(&place);
     TargetFacts {
         path: path.to_owned(),
         writable: writable(&kind, &place),
         file_system: mount.map(|mount| mount.fs_type.clone()),
         free,
         total,
+        free_inodes,
         direct: direct(facts.as_ref()),
         device: facts,
         kind,
@@ -160,10 +162,13 @@ fn may_write(place: &Path) -> bool {
     rustix::fs::access(place, Access::WRITE_OK).is_ok()
 }
 
-/// Free and all bytes of the file system at `place`, for a user without privileges.
-fn space(place: &Path) -> (Bytes, Bytes) {
-    let Ok(stat) = rustix::fs::statvfs(place) else { return (Bytes(0), Bytes(0)) };
-    (Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)), Bytes(stat.f_blocks.saturating_mul(stat.f_frsize)))
+/// Free bytes, all bytes and free inodes of the file system at `place`, for a user without privileges.
+fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
+    let Ok(stat) = rustix::fs::statvfs(place) else { return (Bytes(0), Bytes(0), None) };
+    // Some file systems make inodes as they need them, and say that they have none at all.
+    let free_inodes = (stat.f_files > 0).then_some(stat.f_favail);
+    let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
+    (free, Bytes(stat.f_blocks.saturating_mul(stat.f_frsize)), free_inodes)
 }
 
 /// The block device under a mount. Btrfs gives its own numbers, so that the source's path is the second way.

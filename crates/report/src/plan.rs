@@ -2,7 +2,8 @@
 
 use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
-use model::plan::{PlannedTarget, Point, Stage, Stop, Target, Work};
+use model::metadata::Tree;
+use model::plan::{HostStage, PlannedTarget, Point, Stage, Stop, Target, Work};
 use model::spec::Backend;
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
@@ -38,6 +39,9 @@ pub fn time(plan: &Plan) -> String {
     let ns = u128::from(plan.prepare_bytes().0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
     let prepare = Nanos(u64::try_from(ns).unwrap_or(u64::MAX));
     let fixed = plan.fixed_time();
+    if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
+        return "as long as the operations on all files take".to_owned();
+    }
     if prepare == Nanos(0) {
         return fixed.to_string();
     }
@@ -93,6 +97,10 @@ fn target_line(plan: &Plan, target: &Target, facts: Option<&TargetFacts>) -> Str
 fn layout(plan: &Plan, target: &Target) -> String {
     let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
     let each = target.files.first().map_or(Bytes(0), |file| file.size);
+    let number = plan.hosts.iter().find_map(|host| host.targets.iter().position(|other| other.path == target.path));
+    if let Some(words) = number.and_then(|number| trees(plan, number as u32)) {
+        return words;
+    }
     match (&target.kind, plan.backend) {
         (_, Backend::Null) => "nothing is sent (null backend)".to_owned(),
         (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
@@ -105,6 +113,22 @@ fn layout(plan: &Plan, target: &Target) -> String {
         (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
     }
+}
+
+/// The trees of a target, where it has any. Points that differ in their workers have trees of their own, one after the other.
+fn trees(plan: &Plan, target: u32) -> Option<String> {
+    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target);
+    let first = trees().next()?;
+    let directories = trees().map(Tree::directories).fold(0, u64::saturating_add);
+    let files = |host: &HostPlan| host.stages.iter().map(HostStage::operations).max().unwrap_or(0);
+    let noun = if directories == 1 { "directory" } else { "directories" };
+    Some(format!(
+        "{} of {} at a time, in {} with {} {noun}",
+        words::counted(plan.hosts.iter().map(files).fold(0, u64::saturating_add), "file"),
+        first.size,
+        words::counted(trees().count() as u64, "tree"),
+        words::count(directories)
+    ))
 }
 
 /// What a target lies on: file system, device, free space, direct I/O.
@@ -145,7 +169,12 @@ fn writes(plan: &Plan) -> String {
     if plan.backend == Backend::Null {
         return "nothing: the null backend sends nothing anywhere".to_owned();
     }
+    let stages = plan.hosts.iter().flat_map(|host| &host.stages);
+    let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
     match (prepare, while_writing) {
+        (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
+            format!("{} in files of the operations, and the directories above them", Bytes(to_files))
+        }
         (Bytes(0), 0) => "nothing".to_owned(),
         (prepare, 0) => format!("{prepare} to prepare"),
         (Bytes(0), time) => format!("what the target takes in {} of workloads that write", Nanos(time)),
@@ -217,6 +246,7 @@ fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
     let found = plan.stages.iter().find(|stage| stage.point == Some(point) && stage.kind == kind);
     match found.map(Stage::stop) {
         Some(Stop::After(time)) => time.to_string(),
+        Some(Stop::Amount) if kind == StageKind::Measure => "all files".to_owned(),
         _ => "–".to_owned(),
     }
 }

@@ -20,7 +20,7 @@ pub fn results(record: &Record) -> String {
     if swept {
         head.push("sweep");
     }
-    head.extend(["op", "IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "max", "errors", "CPU"]);
+    head.extend(["op", words::rate_head(&rows), "MiB/s", "mean", "p50", "p99", "p99.9", "max", "errors", "CPU"]);
     table.set_header(head);
     for row in &rows {
         table.add_row(cells(row, swept, &mut marks));
@@ -58,7 +58,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     cells.extend([
         row.op.name().to_owned(),
         format!("{}{}", words::iops(row.iops()), superscripts(&marks.of(row, Touches::Rate))),
-        words::mib_per_s(row.bytes_per_s()),
+        words::mib_per_s_of(row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
         format!("{}{}", quantile(0.99), superscripts(&marks.of(row, Touches::P99))),

@@ -1,11 +1,12 @@
 //! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
 
-use analysis::{RunState, Warning};
+use analysis::{ResultRow, RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
+use model::metadata::MetadataWork;
 use model::plan::Work;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
-use model::spec::Access;
+use model::spec::{Access, CloseTime, FileFsync};
 use model::{Nanos, NoteKind, Percent};
 
 /// `950`, `18,200` or `1.23 M` requests per second, without the unit.
@@ -91,6 +92,9 @@ pub fn sweep(axes: &[(String, String)], repetition: Option<u32>) -> String {
 
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
+    if let Some(metadata) = work.metadata {
+        return files_work(&metadata, workers);
+    }
     let mut text = format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
     match work.pace {
         Pace::Open { rate, poisson } => {
@@ -114,8 +118,36 @@ pub fn work(work: &Work, workers: u32) -> String {
     text
 }
 
+/// `create, files of 4 KiB in the order of their numbers, 4 workers`, and what counts in its time.
+fn files_work(work: &MetadataWork, workers: u32) -> String {
+    let order = if work.random { "in an order without pattern" } else { "in the order of their numbers" };
+    let mut text = format!("{}, files of {} {order}, {}", work.op, work.size, counted(u64::from(workers), "worker"));
+    match work.fsync {
+        FileFsync::Never => {}
+        FileFsync::Timed => text.push_str(", an fsync of each after it was written"),
+        FileFsync::Untimed => text.push_str(", an fsync of each after it was written, which no latency counts"),
+    }
+    if work.close == CloseTime::Untimed {
+        text.push_str(", closing not counted in latencies");
+    }
+    text
+}
+
+/// What a column of rates is called: the usual word where all rows are of blocks, one that fits both where some are not.
+pub fn rate_head(rows: &[ResultRow]) -> &'static str {
+    if rows.iter().any(|row| row.work.metadata.is_some()) { "op/s" } else { "IOPS" }
+}
+
+/// [`mib_per_s`], or a dash where no bytes move.
+pub fn mib_per_s_of(row: &ResultRow) -> String {
+    if row.moves_bytes() { mib_per_s(row.bytes_per_s()) } else { "–".to_owned() }
+}
+
 /// `4 KiB`, a mix with its weights, or the sizes of both directions.
 pub fn blocks(work: &Work) -> String {
+    if let Some(metadata) = work.metadata {
+        return format!("files of {}", metadata.size);
+    }
     match (work.reads(), work.writes()) {
         (true, true) if work.block_size != work.write_block_size => {
             format!("{} / {}", work.block_size, work.write_block_size)
@@ -127,6 +159,9 @@ pub fn blocks(work: &Work) -> String {
 
 /// `random read`, `50% random 70% read`, `zipf 1.2 write`.
 pub fn pattern(work: &Work) -> String {
+    if let Some(metadata) = work.metadata {
+        return format!("{} {}", if metadata.random { "random" } else { "sequential" }, metadata.op);
+    }
     let pattern = &work.pattern;
     let mut text = match pattern.access {
         Access::Zipf | Access::Pareto => format!("{} {}", pattern.access, pattern.skew),
@@ -296,6 +331,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::ClientsImagined => "hosts that are not at hand",
         NoteKind::Adjusted => "adjusted",
         NoteKind::Mismatch => "not what was written",
+        NoteKind::FirstDone => "first worker done",
         NoteKind::NotChecked => "not checked",
     }
 }

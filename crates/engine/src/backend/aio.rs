@@ -175,6 +175,7 @@ impl Backend for Aio {
                 (block.aio_buf, block.aio_nbytes, block.aio_offset) = (0, 0, 0);
                 FDSYNC
             }
+            op => unreachable!("{op} goes to no backend"),
         };
         self.ready.push(&raw mut *block);
     }

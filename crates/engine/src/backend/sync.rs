@@ -41,6 +41,7 @@ impl Sync {
             }
             // SAFETY: the file is open as long as this backend lives.
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
+            op => unreachable!("{op} goes to no backend"),
         };
         if moved < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { moved as i32 }
     }

@@ -113,6 +113,7 @@ impl Ring {
                         write.rw_flags(self.write_flags).build()
                     }
                     (Op::Fsync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
+                    (op, _) => unreachable!("{op} goes to no backend"),
                 }
             };
         }

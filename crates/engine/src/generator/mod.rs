@@ -10,6 +10,7 @@ use model::Op;
 use model::load::SizeMix;
 use model::plan::{Extent, Pattern, Stop, Work, Worker};
 use model::rng::{Rng, derive};
+pub(crate) use permutation::Permutation;
 use places::Places;
 use spread::Spread;
 use streams::Streams;

@@ -5,7 +5,7 @@ use model::rng::split_mix;
 /// A bijection of the numbers below `count`: a Feistel network over the next power of four, walked until it hits a number below `count`
 /// (Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, 2002). Its domain is at most four times as large, so that the walk is short.
 #[derive(Clone, Debug)]
-pub(super) struct Permutation {
+pub(crate) struct Permutation {
     count: u64,
     half_bits: u32,
     keys: [u64; ROUNDS],
@@ -16,7 +16,7 @@ const ROUNDS: usize = 4;
 
 impl Permutation {
     /// The order that belongs to `seed`. `count` is at least 1.
-    pub(super) fn new(count: u64, seed: u64) -> Permutation {
+    pub(crate) fn new(count: u64, seed: u64) -> Permutation {
         let bits = 64 - count.saturating_sub(1).leading_zeros();
         let mut state = seed;
         let keys = std::array::from_fn(|_| split_mix(&mut state));
@@ -25,7 +25,7 @@ impl Permutation {
 
     /// The `index`-th number of the order. `index` is below `count`, and so is the result.
     #[inline]
-    pub(super) fn at(&self, index: u64) -> u64 {
+    pub(crate) fn at(&self, index: u64) -> u64 {
         let mut value = index;
         loop {
             value = self.shuffle(value);

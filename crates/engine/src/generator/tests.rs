@@ -9,7 +9,7 @@ fn worker(seed: u64) -> Worker {
         Extent { file: 0, offset: 8192, length: 40 * 4096 },
         Extent { file: 2, offset: 0, length: 59 * 4096 + 100 },
     ];
-    Worker { work: 0, seed, turn: (0, 1), extents }
+    Worker { work: 0, seed, turn: (0, 1), extents, files: None }
 }
 
 fn generator(access: Access, read: Percent, stop: Stop, seed: u64) -> Generator {

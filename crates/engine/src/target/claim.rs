@@ -1,9 +1,10 @@
 //! What is ours: a directory with our marker, held by one run at a time.
 //!
 //! Nothing is written into or removed from a directory that does not carry the marker, and in one that does, only files that have
-//! a name of ours and are regular files.
+//! a name of ours and are regular files, and trees of ours with what in them has a name of ours.
 
 use crate::error::EngineError;
+use crate::metadata::{is_ours, remove_tree};
 use model::planner::data_file_name;
 use model::testbed::MARKER;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -79,14 +80,14 @@ impl Claim {
         })
     }
 
-    /// Removes our files from number `kept` on; earlier runs may have had more.
+    /// Removes our files from number `kept` on, of which earlier runs may have had more, and the trees that they left.
     pub(crate) fn trim(&self, kept: u32) -> std::io::Result<u64> {
-        remove_data_files(&self.root, kept)
+        Ok(remove_data_files(&self.root, kept)? + remove_trees(&self.root)?)
     }
 
-    /// Removes what is ours: the data files, the marker, and the directory if we made it and nothing else is in it.
+    /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it and nothing else is in it.
     pub(crate) fn remove(self) -> std::io::Result<u64> {
-        let removed = remove_data_files(&self.root, 0)?;
+        let removed = remove_data_files(&self.root, 0)? + remove_trees(&self.root)?;
         fs::remove_file(self.root.join(MARKER))?;
         if self.made_directory {
             match fs::remove_dir(&self.root) {
@@ -188,6 +189,18 @@ fn remove_data_files(root: &Path, from: u32) -> std::io::Result<u64> {
         if number >= from && metadata.is_file() {
             fs::remove_file(entry.path())?;
             freed += metadata.len();
+        }
+    }
+    Ok(freed)
+}
+
+fn remove_trees(root: &Path) -> std::io::Result<u64> {
+    let mut freed = 0;
+    let directory = fs::File::open(root)?;
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        if let Some(name) = entry.file_name().to_str().filter(|name| is_ours(name)) {
+            freed += remove_tree(directory.as_fd(), name)?;
         }
     }
     Ok(freed)

@@ -5,6 +5,7 @@ use super::simulated::World;
 use crate::backend;
 use crate::contents::HostContents;
 use crate::error::EngineError;
+use crate::metadata::grow;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
@@ -21,6 +22,8 @@ pub struct OpenTargets {
     backend: Backend,
     /// Shared with the workers: one that hangs keeps them open.
     files: Arc<[OwnedFd]>,
+    /// The directories of the trees, in the order of the plan.
+    trees: Arc<[OwnedFd]>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
     world: Option<Arc<Mutex<World>>>,
@@ -53,6 +56,11 @@ impl OpenTargets {
         self.files.clone()
     }
 
+    /// The open directories of the trees, in the order of the plan.
+    pub(crate) fn trees(&self) -> Arc<[OwnedFd]> {
+        self.trees.clone()
+    }
+
     /// What is written to them, and how it is checked.
     pub(crate) fn contents(&self) -> Arc<HostContents> {
         self.contents.clone()
@@ -76,6 +84,7 @@ impl OpenTargets {
     /// When the system refuses; what is left carries our marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
         drop(self.files);
+        drop(self.trees);
         let mut freed = 0;
         for claim in self.claims {
             freed += claim.remove().map_err(|error| {
@@ -99,7 +108,8 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
         let world = Some(Arc::new(Mutex::new(World::new(&plan)?)));
         let backend = plan.backend;
         let (files, claims, notes) = (Arc::new([]), Vec::new(), Vec::new());
-        return Ok(OpenTargets { backend, files, claims, notes, world, contents, plan: Arc::new(plan) });
+        let (trees, plan) = (Arc::new([]), Arc::new(plan));
+        return Ok(OpenTargets { backend, files, trees, claims, notes, world, contents, plan });
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
@@ -108,9 +118,10 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
             opener.open(target)?;
         }
     }
+    let trees = plan.trees.iter().map(grow).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
     let Opener { files, claims, notes, .. } = opener;
     let plan = Arc::new(plan);
-    Ok(OpenTargets { backend, files: files.into(), claims, notes, world: None, contents, plan })
+    Ok(OpenTargets { backend, files: files.into(), trees: trees.into(), claims, notes, world: None, contents, plan })
 }
 
 /// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.

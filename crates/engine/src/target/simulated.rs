@@ -30,6 +30,7 @@ pub fn simulated(path: &str) -> TargetFacts {
         file_system: None,
         free: size,
         total: size,
+        free_inodes: None,
         direct: DirectIo::Unknown,
         device: None,
     }

@@ -21,6 +21,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         virtual_time: false,
         contents: model::plan::Contents::RANDOM,
         targets: vec![],
+        trees: Vec::new(),
         stages: vec![],
     };
     Plan {

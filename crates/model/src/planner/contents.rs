@@ -148,7 +148,7 @@ mod tests {
             stage: 0,
             kind: StageKind::Measure,
             works: vec![Work::simple(Bytes(block), Percent::of(read), Access::Random, 1, stop)],
-            workers: vec![Worker { work: 0, seed: 1, turn: (0, 1), extents }],
+            workers: vec![Worker { work: 0, seed: 1, turn: (0, 1), extents, files: None }],
         }
     }
 

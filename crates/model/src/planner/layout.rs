@@ -5,7 +5,7 @@ use super::computed::has_own_layouts;
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
-use crate::spec::{Auto, PointSpec, Spread, WorkloadSpec};
+use crate::spec::{Auto, LayoutKind, PointSpec, Spread, WorkloadSpec};
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -33,7 +33,9 @@ pub(super) fn targets(
         match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
-                    refusals.extend(misaligned(request, target, points));
+                    if request.spec.layout.kind.value == LayoutKind::Files {
+                        refusals.extend(misaligned(request, target, points));
+                    }
                     targets.push(Target { path: target.path.clone(), kind, files });
                 }
                 Err(refusal) => refusals.push(refusal),
@@ -249,6 +251,13 @@ fn files_of(
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<TargetFile>, Refusal> {
     let unit = unit_of(request, target);
+    if request.spec.layout.kind.value == LayoutKind::Tree {
+        // Its files come and go with the operations.
+        return match kind {
+            PlannedTarget::Directory { .. } => Ok(Vec::new()),
+            _ => Err(refuse(target, "is not a directory, and files of a tree go into one", "name a directory")),
+        };
+    }
     match (&target.kind, kind) {
         (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
             let whole = size.round_down(unit);
@@ -356,11 +365,15 @@ fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]
     refusals
 }
 
+/// Equal totals and free bytes are taken for one file system: the worst that a chance likeness does is to ask for more room than is needed.
+pub(super) fn same_file_system(one: &TargetFacts, other: &TargetFacts) -> bool {
+    (one.free, one.total, &one.file_system) == (other.free, other.total, &other.file_system)
+}
+
 /// Refuses a layout that would fill a file system past its limit.
 fn space(facts: &HostFacts, targets: &[Target]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    // Two targets on one file system share its space. Equal totals and free bytes are taken for one file system:
-    // the worst that a chance likeness does is to ask for more room than is needed.
+    // Two targets on one file system share its space.
     let mut needs: Vec<(&TargetFacts, u64)> = Vec::new();
     for (target, planned) in facts
         .targets
@@ -372,10 +385,7 @@ fn space(facts: &HostFacts, targets: &[Target]) -> Vec<Refusal> {
         }
         let total: u64 = planned.files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
         let need = total.saturating_sub(used(target).0);
-        let same = |other: &TargetFacts| {
-            (other.free, other.total, &other.file_system) == (target.free, target.total, &target.file_system)
-        };
-        match needs.iter_mut().find(|(other, _)| same(other)) {
+        match needs.iter_mut().find(|(other, _)| same_file_system(other, target)) {
             Some((_, sum)) => *sum = sum.saturating_add(need),
             None => needs.push((target, need)),
         }

@@ -8,14 +8,16 @@ mod layout;
 mod refusal;
 mod shares;
 mod stages;
+mod trees;
 
 pub use clients::are_imagined;
 pub use layout::data_file_name;
 pub use refusal::{Refusal, RefusalKind};
+pub use trees::tree_name;
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{Backend, PointSpec, Spec};
+use crate::spec::{Backend, PointSpec, Spec, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -170,8 +172,9 @@ fn usable_points<'a>(
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<&'a ComputedPoint> {
-    let reads_only =
-        |point: &&ComputedPoint| point.spec.workloads.iter().all(|workload| workload.read.value == Percent::ALL);
+    let reads =
+        |workload: &WorkloadSpec| workload.kind.value == WorkloadKind::Io && workload.read.value == Percent::ALL;
+    let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(reads);
     let (kept, left): (Vec<_>, Vec<_>) = points.iter().partition(|point| !request.existing || reads_only(point));
     let left = left.iter().flat_map(|point| &point.spec.workloads);
     let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();

@@ -2,14 +2,18 @@
 
 use super::layout::{Sizes, workers};
 use super::shares::{parts, shares};
+use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, Skew};
+use crate::metadata::MetadataWork;
 use crate::plan::{
     Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
 };
 use crate::rng::derive;
-use crate::spec::{Access, Arrivals, Auto, Backend, Pin, PointSpec, Time, WorkloadSpec};
+use crate::spec::{
+    Access, Arrivals, Auto, Backend, FileOrder, LayoutKind, Pin, PointSpec, Time, WorkloadKind, WorkloadSpec,
+};
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -27,12 +31,17 @@ pub(super) fn stages(
     let one_at_a_time = request.spec.engine.backend.value == Backend::Sync;
     let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
     let mut stages = Vec::new();
-    if request.spec.stages.prepare.value && !request.existing && !is_null(request) {
+    let has_files = request.spec.layout.kind.value == LayoutKind::Files;
+    if request.spec.stages.prepare.value && has_files && !request.existing && !is_null(request) {
         let block = request.spec.stages.prepare_block.value;
         let work = Work::simple(block, Percent::ZERO, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
+        if let Some(work) = metadata_work(request, point) {
+            stages.push(Stage { kind: StageKind::Measure, point: Some(number as u32), works: vec![work] });
+            continue;
+        }
         if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
             let detail = "the sync backend has one request outstanding for each worker, whatever the depth".to_owned();
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
@@ -48,6 +57,23 @@ pub(super) fn stages(
         add(StageKind::Measure, times.measure);
     }
     stages
+}
+
+/// The one operation of a point of metadata; `None` for a point that reads and writes blocks. The suite was checked: such a point has one
+/// workload, with one operation.
+fn metadata_work(request: &Request<'_>, point: &PointSpec) -> Option<Work> {
+    let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
+    let size = request.spec.tree.size.value;
+    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, Stop::Amount);
+    work.workload = workload.name.value.clone();
+    work.metadata = Some(MetadataWork {
+        op: *workload.operations.value.0.first()?,
+        random: workload.file_order.value == FileOrder::Random,
+        size,
+        fsync: workload.fsync.value,
+        close: workload.close.value,
+    });
+    Some(work)
 }
 
 /// A workload with nothing left to decide.
@@ -72,6 +98,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         dsync: workload.dsync.value,
         depth,
         stop,
+        metadata: None,
     };
     work.pattern = pattern(workload, &work);
     work
@@ -127,6 +154,7 @@ pub(super) fn host_plan(
     let wanted = Sizes::of(request, host.facts, points);
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
+    let mut forest = Forest::new(request, &host.targets);
     for (number, stage) in stages.iter().enumerate() {
         let point = stage.point.map(|point| points[point as usize]);
         let own = point.and_then(|point| wanted.of_point(request, host.facts, point, &host.targets));
@@ -134,14 +162,21 @@ pub(super) fn host_plan(
         let mut workers: Vec<Worker> = Vec::new();
         for (index, work) in stage.works.iter().enumerate() {
             let workload = point.and_then(|point| point.workloads.get(index));
+            let worker = Worker { work: index as u32, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
+            if let (Some(metadata), Some(workload)) = (work.metadata, workload) {
+                match forest.shares(workload, metadata.op, self::workers(workload, host.facts)) {
+                    Ok(shares) => {
+                        workers.extend(shares.into_iter().map(|share| Worker { files: Some(share), ..worker.clone() }));
+                    }
+                    Err(refusal) => refusals.push(refusal),
+                }
+                continue;
+            }
             let share = Share { work, workload, sizes, facts: host.facts };
             match share.extents() {
-                Ok(shares) => workers.extend(shares.into_iter().map(|extents| Worker {
-                    work: index as u32,
-                    seed: 0,
-                    turn: (0, 1),
-                    extents,
-                })),
+                Ok(shares) => {
+                    workers.extend(shares.into_iter().map(|extents| Worker { extents, ..worker.clone() }));
+                }
                 Err(refusal) => refusals.push(refusal),
             }
         }
@@ -151,9 +186,11 @@ pub(super) fn host_plan(
             let path = [number as u64, u64::from(host.number), place as u64];
             worker.seed = derive(request.spec.suite.seed.value, &path);
         }
-        workers.retain(|worker| !worker.extents.is_empty());
+        workers.retain(|worker| !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0));
         host_stages.push(HostStage { stage: number as u32, kind: stage.kind, works: stage.works.clone(), workers });
     }
+    let trees = forest.into_trees();
+    refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
     let contents = contents::contents(request, &host.targets, &host_stages);
     refusals.extend(contents::refusals(&contents, host.facts, &sizes, &host_stages));
     refusals.dedup();
@@ -176,6 +213,7 @@ pub(super) fn host_plan(
             && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
         contents,
         targets: host.targets,
+        trees,
         stages: host_stages,
     })
 }
@@ -231,7 +269,8 @@ impl Share<'_> {
 fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
     let each = |work: &Work| {
         let buffers = u64::from(work.depth).saturating_mul(if work.reads() && work.writes() { 2 } else { 1 });
-        work.largest_block().0.saturating_mul(buffers)
+        let file = work.metadata.map_or(0, |metadata| metadata.size.0);
+        work.largest_block().0.saturating_mul(buffers).saturating_add(file)
     };
     let of = |worker: &Worker| stage.works.get(worker.work as usize).map_or(0, each);
     let need = Bytes(workers.iter().map(of).fold(0, u64::saturating_add));

@@ -26,6 +26,7 @@ pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
         file_system: Some("ext4".into()),
         free: Bytes::gib(100),
         total: Bytes::gib(200),
+        free_inodes: Some(1_000_000),
         direct: DirectIo::Aligned(512),
         device: None,
     }

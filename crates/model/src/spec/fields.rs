@@ -2,6 +2,7 @@
 //! reference in `docs/suite-reference.md` all come from these tables.
 
 use super::arithmetic::{Computed, Lookup};
+use super::metadata::Operations;
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent};
@@ -112,6 +113,58 @@ words! {
     }
 }
 
+words! {
+    /// What a target directory gets.
+    pub enum LayoutKind {
+        /// Files of one size, for workloads that read and write blocks.
+        Files = "files",
+        /// Directories with many small files, for workloads of metadata; `[tree]` says which.
+        Tree = "tree",
+    }
+}
+
+words! {
+    /// What a workload consists of.
+    pub enum WorkloadKind {
+        /// Blocks that are read and written.
+        Io = "io",
+        /// Whole files that are created, looked up, read and removed.
+        Metadata = "metadata",
+    }
+}
+
+words! {
+    /// In what order a worker touches its files.
+    pub enum FileOrder {
+        /// In that of their numbers, which is that of their creation.
+        Sequential = "sequential",
+        /// Each once, in an order without pattern.
+        Random = "random",
+    }
+}
+
+words! {
+    /// Whether a file of a tree that was written is made durable before it is closed.
+    pub enum FileFsync {
+        /// It is not.
+        Never = "never",
+        /// It is, and that counts in the time of the operation.
+        Timed = "timed",
+        /// It is, and that counts in no latency.
+        Untimed = "untimed",
+    }
+}
+
+words! {
+    /// Whether the closing of a file counts in the time of the operation.
+    pub enum CloseTime {
+        /// It counts.
+        Timed = "timed",
+        /// It counts in no latency.
+        Untimed = "untimed",
+    }
+}
+
 /// A field as the reference prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDoc {
@@ -196,6 +249,8 @@ spec_table! {
 spec_table! {
     /// What the load goes to. In a directory, Plimsoll makes these files; a device or a file that is there already is taken as it is.
     pub struct LayoutSpec {
+        /// What each target directory gets.
+        kind: LayoutKind = LayoutKind::Files,
         /// How many files each target directory gets. `"auto"`: as many as the workload with the most workers has.
         files: Auto<Count> = Auto::Auto,
         /// The size of each file. `"auto"`: all files together take a tenth of the free space, at most 4 GiB and half of the memory.
@@ -222,6 +277,24 @@ spec_table! {
         repetitions: Count = Count(1),
         /// Leaves out the points for which it is true: `"workers * depth > 256"`.
         skip: String = String::new(),
+    }
+}
+
+spec_table! {
+    /// The files of a layout of kind `tree`. They are created and removed by the operations of the workloads; the directories that hold them are there before anything is measured.
+    pub struct TreeSpec {
+        /// Files on each host, all workers together.
+        files: u64 = 100_000,
+        /// The size of each file, at most 64 MiB; it is written and read in one piece.
+        size: Bytes = Bytes(0),
+        /// Files in each of the lowest directories.
+        per_directory: u64 = 1_000,
+        /// Levels of directories above the files, at most 16. At 0 there are none, and `per_directory` and `fan_out` mean nothing.
+        depth: u64 = 1,
+        /// Directories in each directory from the second level on; the first level has as many as the files need.
+        fan_out: u64 = 10,
+        /// Each worker has a tree of its own. Otherwise all workers of a host take turns with the files of one tree, and work in the same directories.
+        unique: bool = true,
     }
 }
 
@@ -292,6 +365,18 @@ spec_table! {
         name: String,
         /// Workloads with the same word run at the same time, as one point; each has its own results. `""`: it runs by itself.
         group: String = String::new(),
+        /// What it consists of: requests for blocks, or operations on whole files (which need a layout of kind `tree`).
+        kind: WorkloadKind = WorkloadKind::Io,
+        /// Of a metadata workload: each operation runs over all files once, as a point of its own, in this order.
+        operations: Operations = Operations::default(),
+        /// Of a metadata workload: in what order a worker touches its files.
+        file_order: FileOrder = FileOrder::Sequential,
+        /// Of a metadata workload: every operation but the making goes to the files that another worker of the host has made.
+        other: bool = false,
+        /// Of a metadata workload: an `fsync` of every file after it was written, and whether that counts in the latencies. The rate is of the wall's time in any case.
+        fsync: FileFsync = FileFsync::Never,
+        /// Of a metadata workload: whether the closing of a file counts in the latencies. The rate is of the wall's time in any case.
+        close: CloseTime = CloseTime::Timed,
         /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
         /// The sizes of writes, where they differ. `"auto"`: as `block_size`.

@@ -7,6 +7,7 @@
 pub mod arithmetic;
 mod contents;
 mod fields;
+mod metadata;
 mod overrides;
 mod ranges;
 mod reader;
@@ -15,9 +16,11 @@ mod sweep;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
+    FileOrder, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec,
+    Time, TreeSpec, WorkloadKind, WorkloadSpec,
 };
+pub use metadata::Operations;
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
 pub(crate) use reader::words;
@@ -37,6 +40,8 @@ pub struct Spec {
     pub suite: SuiteSpec,
     /// `[layout]`
     pub layout: LayoutSpec,
+    /// `[tree]`
+    pub tree: TreeSpec,
     /// `[stages]`
     pub stages: StagesSpec,
     /// `[fleet]`
@@ -145,6 +150,7 @@ impl Spec {
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
+        let tree = read_table(root, "tree", problems, TreeSpec::read);
         let stages = read_table(root, "stages", problems, StagesSpec::read);
         let engine = read_table(root, "engine", problems, EngineSpec::read);
         let fleet = read_table(root, "fleet", problems, FleetSpec::read);
@@ -160,9 +166,13 @@ impl Spec {
         contents::check(&contents, &points, problems);
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
+        metadata::check(&layout, &tree, (&engine, &contents), &points, problems);
+        // What was wrong with a list of operations was said of the whole list; and the operations of a point stay together in any order.
+        let points = points.into_iter().flat_map(metadata::one_by_one).collect();
         Spec {
             suite,
             layout,
+            tree,
             stages,
             fleet,
             engine,

@@ -1,7 +1,7 @@
 //! `--set key=value`: another value for any field of the suite.
 
 use super::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec,
 };
 use super::reader::{Problem, nearest};
 use super::tree::{self, Node, Sources, Span, Table, Value};
@@ -39,8 +39,9 @@ impl FromStr for Override {
     }
 }
 
-pub(super) const SECTIONS: [(&str, &[&str]); 6] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 7] = [
     ("layout", LayoutSpec::KEYS),
+    ("tree", TreeSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
     ("stages", StagesSpec::KEYS),
     ("engine", EngineSpec::KEYS),

@@ -2,7 +2,7 @@
 
 use super::arithmetic::Name;
 use super::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec, TreeSpec,
     WorkloadSpec,
 };
 use std::fmt::Write;
@@ -20,6 +20,7 @@ pub fn reference() -> String {
     let tables = [
         ("Top of the file", SuiteSpec::DOC, SuiteSpec::reference()),
         ("`[layout]`", LayoutSpec::DOC, LayoutSpec::reference()),
+        ("`[tree]`", TreeSpec::DOC, TreeSpec::reference()),
         ("`[stages]`", StagesSpec::DOC, StagesSpec::reference()),
         ("`[engine]`", EngineSpec::DOC, EngineSpec::reference()),
         ("`[fleet]`", FleetSpec::DOC, FleetSpec::reference()),

@@ -36,7 +36,7 @@ fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
     head.extend([
         ("Op", ""),
         ("Requests", "number"),
-        ("IOPS", "number"),
+        (words::rate_head(rows), "number"),
         ("MiB/s", "number"),
         ("Mean", "number"),
         ("p50", "number"),
@@ -63,12 +63,12 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     if swept {
         cells.push(plain("td", words::sweep(&row.sweep, row.repetition)));
     }
-    let op = [classed("span", &format!("swatch {}", row.op.name()), ""), Markup::from(row.op.name())];
+    let op = [classed("span", swatch(row.op), ""), Markup::from(row.op.name())];
     cells.push(plain("td", op));
     cells.push(number(words::count(row.ios), &[]));
     cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
     let both = format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
-    cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s(row.bytes_per_s())));
+    cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
     cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
     cells.push(number(quantile(0.5), &[]));
     cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
@@ -129,11 +129,21 @@ fn overview(rows: &[ResultRow]) -> Markup {
     classed("div", "charts", [iops.render(), bandwidth.render()])
 }
 
+fn swatch(op: Op) -> &'static str {
+    match op {
+        Op::Read => "swatch read",
+        Op::Write => "swatch write",
+        Op::Fsync => "swatch fsync",
+        _ => "swatch metadata",
+    }
+}
+
 fn style(op: Op) -> &'static str {
     match op {
         Op::Read => "bar read",
         Op::Write => "bar write",
         Op::Fsync => "bar fsync",
+        _ => "bar metadata",
     }
 }
 

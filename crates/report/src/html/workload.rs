@@ -112,7 +112,13 @@ fn line_of(op: Op) -> &'static str {
         Op::Read => "line read",
         Op::Write => "line write",
         Op::Fsync => "line fsync",
+        _ => "line metadata",
     }
+}
+
+/// Whether the operations are on whole files.
+fn is_files(series: &[(Op, Vec<SeriesPoint>)]) -> bool {
+    series.iter().any(|(op, _)| op.is_metadata())
 }
 
 fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
@@ -126,7 +132,7 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let description = format!("From {} to {} requests per second", words::iops(least.min(most)), words::iops(most));
     Lines {
-        title: "IOPS over time".to_owned(),
+        title: format!("{} over time", if is_files(series) { "Operations per second" } else { "IOPS" }),
         description,
         x: time_axis(series),
         x_name: "time",
@@ -249,7 +255,8 @@ fn share_words(share: f64) -> String {
 fn data(series: &[(Op, Vec<SeriesPoint>)], intervals: usize) -> Markup {
     let mut head = element("th", &[("scope", "col"), ("class", "number")], "Time");
     head.push(element("th", &[("scope", "col")], "Op"));
-    for word in ["Requests", "IOPS", "MiB/s", "p50", "p99", "p99.9", "Max"] {
+    let rate = if is_files(series) { "op/s" } else { "IOPS" };
+    for word in ["Requests", rate, "MiB/s", "p50", "p99", "p99.9", "Max"] {
         head.push(element("th", &[("scope", "col"), ("class", "number")], word));
     }
     let mut body = Markup::new();

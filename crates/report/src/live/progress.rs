@@ -1,9 +1,12 @@
 //! Where a run stands: pure, fed with its events.
 
 use crate::words;
-use model::plan::Stop;
+use model::plan::{HostStage, Stop};
 use model::{Event, Histogram, IntervalSample, Nanos, Phase, Plan, StageEnd, StageKind};
 use std::collections::BTreeMap;
+
+/// What a rate of requests for blocks counts.
+const IOPS: &str = "IOPS";
 
 /// Where a run stands.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ struct StageLine {
 enum Goal {
     Time(u64),
     Bytes(u64),
+    /// Operations, failed ones included.
+    Operations(u64),
 }
 
 /// The stage that is on.
@@ -62,15 +67,20 @@ impl Figures {
     }
 
     /// `182,000 IOPS  711 MiB/s  p99 1.2 ms`
-    fn words(&self) -> String {
+    fn words(&self, unit: &str) -> String {
         let seconds = self.length_ns.values().max().map_or(0.0, |ns| *ns as f64 / 1e9);
         if seconds <= 0.0 {
             return "nothing yet".to_owned();
         }
+        // Operations on files have no bandwidth, unless they move bytes.
+        let bandwidth = if self.bytes == 0 && unit != IOPS {
+            "–".to_owned()
+        } else {
+            words::bandwidth(self.bytes as f64 / seconds)
+        };
         let mut text = format!(
-            "{:>9} IOPS  {:>12}  p99 {}",
+            "{:>9} {unit}  {bandwidth:>12}  p99 {}",
             words::iops(self.ios as f64 / seconds),
-            words::bandwidth(self.bytes as f64 / seconds),
             words::latency(self.latency.quantile_ns(0.99))
         );
         if self.errors > 0 {
@@ -84,14 +94,18 @@ impl Progress {
     /// A run of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
-        let line = |stage: &model::plan::Stage| StageLine {
+        let line = |(number, stage): (usize, &model::plan::Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Amount if stage.kind == StageKind::Prepare => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Amount => {
+                    let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number));
+                    Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
+                }
             },
         };
-        Progress { stages: plan.stages.iter().map(line).collect(), current: None, ended: None }
+        Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
     }
 
     /// Takes in what happened.
@@ -119,6 +133,7 @@ impl Progress {
         let (done, goal) = match line.goal {
             Goal::Time(ns) => (current.elapsed_ns, ns),
             Goal::Bytes(bytes) => (current.total.bytes, bytes),
+            Goal::Operations(count) => (current.total.ios + current.total.errors, count),
         };
         if goal == 0 { 1.0 } else { (done as f64 / goal as f64).min(1.0) }
     }
@@ -142,7 +157,7 @@ impl Progress {
 
     /// The figures of the last interval.
     pub fn now(&self) -> String {
-        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words())
+        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words(self.unit()))
     }
 
     /// How long the stage still takes, in words; empty until there is something to go by.
@@ -164,7 +179,15 @@ impl Progress {
             _ => "",
         };
         let time = Nanos(current.elapsed_ns);
-        format!("{}  {:>6}  {}{how}", self.head(), time.to_string(), current.total.words())
+        format!("{}  {:>6}  {}{how}", self.head(), time.to_string(), current.total.words(self.unit()))
+    }
+
+    /// What a rate counts.
+    fn unit(&self) -> &'static str {
+        match self.line() {
+            Some((StageLine { goal: Goal::Operations(_), .. }, _)) => "op/s",
+            _ => IOPS,
+        }
     }
 
     fn line(&self) -> Option<(&StageLine, &Current)> {

@@ -1,0 +1,240 @@
+//! One operation on one file: the system calls of it, and nothing else.
+//!
+//! Plain calls, relative to the directory of the tree: nothing in them waits for anything but the file system, so that a ring would add
+//! its own cost and a thread of the kernel (it does creates and removes on worker threads) without any gain.
+
+use super::path::{Kind, PathBuffer};
+use crate::backend::Io;
+use crate::clock::Clock;
+use crate::contents::WorkerContents;
+use crate::worker::Outcome;
+use model::Op;
+use model::metadata::{MetadataWork, Tree};
+use model::rng::Rng;
+use model::spec::{CloseTime, FileFsync};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+
+/// What is read of a directory at once: as much as the C library does.
+const DIRECTORY_BUFFER: usize = 32 << 10;
+
+/// A worker's hands: its tree, its memory, and the operation that it does.
+pub(crate) struct Files<'a, C> {
+    root: BorrowedFd<'a>,
+    tree: &'a Tree,
+    work: MetadataWork,
+    clock: C,
+    path: PathBuffer,
+    /// The other name where an operation has two.
+    other: PathBuffer,
+    /// What is written and read: a file of full size.
+    buffer: Box<[u8]>,
+    contents: WorkerContents,
+    names: Box<[MaybeUninit<u8>]>,
+    /// What of the operation now on is not to be counted, in ns.
+    uncounted_ns: u64,
+}
+
+/// An errno, and how many bytes had moved until then.
+type Failed = (Errno, u64);
+
+fn none_moved(error: Errno) -> Failed {
+    (error, 0)
+}
+
+impl<'a, C: Clock> Files<'a, C> {
+    /// Hands for `work` on the files of `tree`, whose directory is open at `root`. All memory that it needs is there when it comes back.
+    pub(crate) fn new(
+        root: BorrowedFd<'a>,
+        tree: &'a Tree,
+        work: MetadataWork,
+        clock: C,
+        contents: WorkerContents,
+        seed: u64,
+    ) -> Files<'a, C> {
+        let moves_bytes = matches!(work.op, Op::Create | Op::ReadFile | Op::WriteFile);
+        // Random from the start, as the filler of plain contents expects; with that every page of it is in memory, too.
+        let mut rng = Rng::new(seed);
+        let length = if moves_bytes { work.size.0 as usize } else { 0 };
+        let buffer = (0..length).map(|_| rng.next_u64() as u8).collect();
+        let names = vec![MaybeUninit::uninit(); if work.op == Op::Readdir { DIRECTORY_BUFFER } else { 0 }].into();
+        let (path, other) = (PathBuffer::new(), PathBuffer::new());
+        Files { root, tree, work, clock, path, other, buffer, contents, names, uncounted_ns: 0 }
+    }
+
+    /// Does the operation to file `number`. Comes back with the outcome, and with how long of it is not to be counted, in ns.
+    #[inline]
+    pub(crate) fn perform(&mut self, number: u64) -> (Outcome, u64) {
+        self.uncounted_ns = 0;
+        let result = match self.work.op {
+            Op::Create => self.write(number, OFlags::CREATE | OFlags::EXCL),
+            Op::WriteFile => self.write(number, OFlags::empty()),
+            Op::ReadFile => self.read(number),
+            Op::Open => self.open(number, OFlags::RDONLY).and_then(|file| self.close(file)).map_err(none_moved),
+            Op::Readdir => self.list(number),
+            op => self.by_name(op, number).map_err(none_moved),
+        };
+        let bytes_of = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let outcome = match result {
+            // A file that is shorter than it was written.
+            Ok(bytes) if self.work.op == Op::ReadFile && bytes < self.work.size.0 => {
+                Outcome::Failure { errno: 0, bytes: bytes_of(bytes) }
+            }
+            Ok(bytes) => Outcome::Success { bytes: bytes_of(bytes) },
+            Err((error, bytes)) => Outcome::Failure { errno: error.raw_os_error(), bytes: bytes_of(bytes) },
+        };
+        (outcome, self.uncounted_ns)
+    }
+
+    /// What needs no open file.
+    #[inline]
+    fn by_name(&mut self, op: Op, number: u64) -> rustix::io::Result<u64> {
+        let path =
+            self.path.of(self.tree, if matches!(op, Op::Mkdir | Op::Rmdir) { Kind::Made } else { Kind::File }, number);
+        match op {
+            Op::Stat => {
+                rustix::fs::statx(self.root, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)?;
+            }
+            Op::SetAttr => {
+                let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+                let times = Timestamps { last_access: now, last_modification: now };
+                rustix::fs::utimensat(self.root, path, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+            }
+            Op::Rename => {
+                let other = self.other.of(self.tree, Kind::Renamed, number);
+                rustix::fs::renameat(self.root, path, self.root, other)?;
+            }
+            Op::Link => {
+                let other = self.other.of(self.tree, Kind::Link, number);
+                rustix::fs::linkat(self.root, path, self.root, other, AtFlags::empty())?;
+            }
+            Op::Symlink => {
+                let other = self.other.of(self.tree, Kind::Symlink, number);
+                rustix::fs::symlinkat(last_name(path), self.root, other)?;
+            }
+            Op::Remove => rustix::fs::unlinkat(self.root, path, AtFlags::empty())?,
+            Op::Mkdir => rustix::fs::mkdirat(self.root, path, Mode::from_raw_mode(0o700))?,
+            Op::Rmdir => rustix::fs::unlinkat(self.root, path, AtFlags::REMOVEDIR)?,
+            // Those that need an open file, and those of blocks, which no metadata work has.
+            _ => return Err(Errno::INVAL),
+        }
+        Ok(0)
+    }
+
+    #[inline]
+    fn open(&mut self, number: u64, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let path = self.path.of(self.tree, Kind::File, number);
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        rustix::fs::openat(self.root, path, flags, Mode::from_raw_mode(0o600))
+    }
+
+    fn write(&mut self, number: u64, flags: OFlags) -> Result<u64, Failed> {
+        let size = self.work.size.0;
+        if size > 0 {
+            let length = u32::try_from(size).unwrap_or(u32::MAX);
+            let io = Io { slot: 0, op: Op::Write, file: 0, offset: number.wrapping_mul(size), length };
+            self.contents.write_begins(&io, &mut self.buffer);
+        }
+        let file = self.open(number, flags | OFlags::WRONLY).map_err(none_moved)?;
+        let mut done = 0;
+        while done < self.buffer.len() {
+            match rustix::io::write(&file, &self.buffer[done..]) {
+                Ok(0) => return Err((Errno::NOSPC, done as u64)),
+                Ok(moved) => done += moved,
+                Err(error) => return Err((error, done as u64)),
+            }
+        }
+        let moved = |error| (error, done as u64);
+        match self.work.fsync {
+            FileFsync::Never => {}
+            FileFsync::Timed => rustix::fs::fsync(&file).map_err(moved)?,
+            FileFsync::Untimed => self.uncounted(|| rustix::fs::fsync(&file)).map_err(moved)?,
+        }
+        self.close(file).map_err(moved)?;
+        Ok(done as u64)
+    }
+
+    fn read(&mut self, number: u64) -> Result<u64, Failed> {
+        let file = self.open(number, OFlags::RDONLY).map_err(none_moved)?;
+        let mut done = 0;
+        while done < self.buffer.len() {
+            match rustix::io::read(&file, &mut self.buffer[done..]) {
+                Ok(0) => break,
+                Ok(moved) => done += moved,
+                Err(error) => return Err((error, done as u64)),
+            }
+        }
+        self.close(file).map_err(|error| (error, done as u64))?;
+        Ok(done as u64)
+    }
+
+    /// Reads all names of the directory `number` of those that hold files.
+    fn list(&mut self, number: u64) -> Result<u64, Failed> {
+        let path = self.path.directory(self.tree, number, self.tree.depth);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let directory = rustix::fs::openat(self.root, path, flags, Mode::empty()).map_err(none_moved)?;
+        let mut entries = RawDir::new(&directory, &mut self.names);
+        while let Some(entry) = entries.next() {
+            entry.map_err(none_moved)?;
+        }
+        self.close(directory).map_err(none_moved)
+    }
+
+    /// Closes a file with what the file system says to it, which the standard library keeps to itself.
+    #[inline]
+    fn close(&mut self, file: OwnedFd) -> rustix::io::Result<u64> {
+        let close = || {
+            let number = file.into_raw_fd();
+            // SAFETY: `number` was owned by `file`, which gave it up; nobody else has it.
+            if unsafe { libc::close(number) } == 0 {
+                return Ok(0);
+            }
+            let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+            Err(Errno::from_raw_os_error(errno))
+        };
+        match self.work.close {
+            CloseTime::Timed => close(),
+            CloseTime::Untimed => self.uncounted(close),
+        }
+    }
+
+    /// Does something in time that is not counted.
+    fn uncounted<T>(&mut self, what: impl FnOnce() -> T) -> T {
+        let start_ns = self.clock.now_ns();
+        let result = what();
+        self.uncounted_ns += self.clock.now_ns().saturating_sub(start_ns);
+        result
+    }
+
+    /// Undoes the operation to file `number` where it left a second name or another one, so that the next operation finds the tree as this
+    /// one did. What fails is left: it goes with the tree.
+    pub(crate) fn undo(&mut self, number: u64) {
+        let second = match self.work.op {
+            Op::Rename => Kind::Renamed,
+            Op::Link => Kind::Link,
+            Op::Symlink => Kind::Symlink,
+            _ => return,
+        };
+        let other = self.other.of(self.tree, second, number);
+        let _ = if second == Kind::Renamed {
+            rustix::fs::renameat(self.root, other, self.root, self.path.of(self.tree, Kind::File, number))
+        } else {
+            rustix::fs::unlinkat(self.root, other, AtFlags::empty())
+        };
+    }
+
+    /// Whether [`undo`](Self::undo) has anything to do.
+    pub(crate) fn leaves_names(&self) -> bool {
+        matches!(self.work.op, Op::Rename | Op::Link | Op::Symlink)
+    }
+}
+
+/// The last part of a path: a symbolic link beside its file says just that.
+fn last_name(path: &CStr) -> &CStr {
+    let bytes = path.to_bytes_with_nul();
+    let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    CStr::from_bytes_with_nul(&bytes[start..]).unwrap_or(path)
+}

@@ -1,0 +1,120 @@
+//! Makes the directories of a tree before anything is measured, and removes trees with all that is in them.
+
+use super::path::{Kind, PathBuffer};
+use crate::error::EngineError;
+use model::metadata::{MOST_DEPTH, Tree};
+use model::planner::tree_name;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::io::Errno;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+
+/// The directories of a tree, those that a load makes in the lowest of them included.
+const MOST_LEVELS: u32 = MOST_DEPTH + 2;
+
+/// Makes all directories of `tree`, which is not there yet, and opens the one that holds the rest.
+///
+/// # Errors
+/// When the file system refuses. What was made until then has names of ours in a directory with our marker.
+pub(crate) fn grow(tree: &Tree) -> Result<OwnedFd, EngineError> {
+    make_all(tree).map_err(|error| {
+        let remedy = match error {
+            Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or use fewer workers",
+            Errno::NOSPC | Errno::DQUOT => "free some space (or inodes), or give fewer tree.files",
+            Errno::NAMETOOLONG => "name a target with a shorter path, or give a smaller tree.depth",
+            Errno::MLINK => "give a larger tree.per_directory, or a tree.depth of 2 or more",
+            _ => "check your permissions on it, or name another directory",
+        };
+        EngineError::target(&tree.path, format!("the directories of the tree cannot be made: {error}"), remedy)
+    })
+}
+
+fn make_all(tree: &Tree) -> rustix::io::Result<OwnedFd> {
+    let mode = Mode::from_raw_mode(0o700);
+    rustix::fs::mkdir(&tree.path, mode)?;
+    let root = rustix::fs::open(&tree.path, DIRECTORY, Mode::empty())?;
+    let mut path = PathBuffer::new();
+    for leaf in 0..tree.leaves() {
+        // A directory is made on the way to the first of the lowest ones below it.
+        for level in (1..=tree.depth).filter(|level| leaf.is_multiple_of(tree.leaves_below(*level))) {
+            rustix::fs::mkdirat(&root, path.directory(tree, leaf, level), mode)?;
+        }
+    }
+    Ok(root)
+}
+
+/// Whether `name` is that of a tree of ours.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let number = name.strip_prefix("tree-").and_then(|number| number.parse().ok());
+    number.is_some_and(|number| tree_name(number) == name)
+}
+
+/// Removes the tree `name` in `parent`, all in it that has a name of ours, and what is left of its directories. What somebody else put there
+/// stays, and with it the directories that lead to it. Comes back with the bytes that were freed.
+///
+/// # Errors
+/// When the file system refuses.
+pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str) -> rustix::io::Result<u64> {
+    let freed = match rustix::fs::openat(parent, name, DIRECTORY, Mode::empty()) {
+        Ok(directory) => empty(directory.as_fd(), MOST_LEVELS)?,
+        // No directory: it is not ours, whatever it is called.
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    tolerate(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR))?;
+    Ok(freed)
+}
+
+/// Somebody may have been quicker, or have put a file of theirs beside ours.
+fn tolerate(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
+    match result {
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+        result => result,
+    }
+}
+
+/// Removes what is ours in `directory`, at most so many levels deep.
+fn empty(directory: BorrowedFd<'_>, levels: u32) -> rustix::io::Result<u64> {
+    let mut freed = 0;
+    let Some(below) = levels.checked_sub(1) else { return Ok(0) };
+    let mut buffer = vec![MaybeUninit::uninit(); 16 << 10];
+    loop {
+        let mut removed = false;
+        rustix::fs::seek(directory, rustix::fs::SeekFrom::Start(0))?;
+        let mut entries = RawDir::new(directory, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(kind) = Kind::of(name.to_bytes()) else { continue };
+            let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            match (FileType::from_raw_mode(stat.st_mode), kind.is_directory()) {
+                (FileType::Directory, true) => {
+                    match rustix::fs::openat(directory, name, DIRECTORY, Mode::empty()) {
+                        Ok(inner) => freed += empty(inner.as_fd(), below)?,
+                        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                        Err(error) => return Err(error),
+                    }
+                    match rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR) {
+                        Ok(()) => removed = true,
+                        result => tolerate(result)?,
+                    }
+                }
+                (FileType::RegularFile | FileType::Symlink, false) => {
+                    rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+                    removed = true;
+                    // The last name of a file takes its bytes along.
+                    if stat.st_nlink == 1 {
+                        freed += u64::try_from(stat.st_size).unwrap_or(0);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Some file systems skip names while others are removed: another look finds them.
+        if !removed {
+            return Ok(freed);
+        }
+    }
+}

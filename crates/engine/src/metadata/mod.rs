@@ -1,0 +1,9 @@
+//! Operations on whole files: trees of them, and the workers that create, look up, read and remove them.
+
+mod calls;
+mod forest;
+mod path;
+mod worker;
+
+pub(crate) use forest::{grow, is_ours, remove_tree};
+pub(crate) use worker::{Wall, run};

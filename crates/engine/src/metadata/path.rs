@@ -1,0 +1,165 @@
+//! Names from numbers: the path of any file of a tree, in memory of fixed size.
+
+use model::metadata::{MOST_DEPTH, Tree};
+use std::ffi::CStr;
+
+/// Digits of the largest number.
+const MOST_DIGITS: usize = 20;
+/// A letter, a number, and a slash or the end.
+const MOST_NAME: usize = MOST_DIGITS + 2;
+const MOST_PATH: usize = (MOST_DEPTH as usize + 1) * MOST_NAME;
+
+/// What a name stands for; its letter stands first in the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A directory that holds files or further directories.
+    Directory = b'd',
+    /// A file.
+    File = b'f',
+    /// A second name of a file.
+    Link = b'l',
+    /// A directory that a load makes and removes.
+    Made = b'm',
+    /// A file that got another name.
+    Renamed = b'r',
+    /// A symbolic link to a file.
+    Symlink = b's',
+}
+
+impl Kind {
+    const ALL: [Kind; 6] = [Kind::Directory, Kind::File, Kind::Link, Kind::Made, Kind::Renamed, Kind::Symlink];
+
+    /// What a name of ours stands for; `None` for any other name.
+    pub(crate) fn of(name: &[u8]) -> Option<Kind> {
+        let (letter, digits) = name.split_first()?;
+        let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == *letter)?;
+        let text = std::str::from_utf8(digits).ok()?;
+        let number: u64 = text.parse().ok()?;
+        // One number, one name: `f007` and `f+7` are somebody else's.
+        (number.to_string() == text).then_some(kind)
+    }
+
+    /// Whether it is a directory.
+    pub(crate) fn is_directory(self) -> bool {
+        matches!(self, Kind::Directory | Kind::Made)
+    }
+}
+
+/// The path of one thing after the other, below the directory of a tree. The directories of the last one are kept, because the next is
+/// mostly in the same ones.
+pub(crate) struct PathBuffer {
+    bytes: [u8; MOST_PATH],
+    /// The lowest directory that the path leads to, and the length of that part, with its slash.
+    leaf: Option<u64>,
+    stem: usize,
+}
+
+impl PathBuffer {
+    pub(crate) fn new() -> PathBuffer {
+        PathBuffer { bytes: [0; MOST_PATH], leaf: None, stem: 0 }
+    }
+
+    /// The path of what belongs to file `number`.
+    #[inline]
+    pub(crate) fn of(&mut self, tree: &Tree, kind: Kind, number: u64) -> &CStr {
+        let leaf = if tree.depth == 0 { 0 } else { number / tree.per_directory.max(1) };
+        if self.leaf != Some(leaf) {
+            self.go_to(tree, leaf, tree.depth);
+        }
+        let end = self.name(self.stem, kind, number);
+        self.ended(end)
+    }
+
+    /// The path of the directory of `level` (1 to the tree's depth) that is above the lowest directory `leaf`, or is it; `.` at level 0.
+    pub(crate) fn directory(&mut self, tree: &Tree, leaf: u64, level: u32) -> &CStr {
+        self.go_to(tree, leaf, level);
+        self.leaf = None;
+        match self.stem.checked_sub(1) {
+            Some(end) => self.ended(end),
+            None => c".",
+        }
+    }
+
+    fn go_to(&mut self, tree: &Tree, leaf: u64, levels: u32) {
+        self.stem = 0;
+        for directory in tree.way_to(leaf).take(levels as usize) {
+            let end = self.name(self.stem, Kind::Directory, directory);
+            self.bytes[end] = b'/';
+            self.stem = end + 1;
+        }
+        self.leaf = Some(leaf);
+    }
+
+    /// Writes a name at `at`; comes back with where it ends.
+    #[inline]
+    fn name(&mut self, at: usize, kind: Kind, number: u64) -> usize {
+        let mut digits = [0; MOST_DIGITS];
+        let mut first = MOST_DIGITS;
+        let mut rest = number;
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.bytes[at] = kind as u8;
+        let end = at + 1 + MOST_DIGITS - first;
+        self.bytes[at + 1..end].copy_from_slice(&digits[first..]);
+        end
+    }
+
+    #[inline]
+    fn ended(&mut self, end: usize) -> &CStr {
+        self.bytes[end] = 0;
+        CStr::from_bytes_until_nul(&self.bytes[..=end]).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::units::Bytes;
+
+    fn tree(depth: u32, fan_out: u64, per_directory: u64) -> Tree {
+        Tree { target: 0, path: "/t".into(), files: u64::MAX, size: Bytes(0), depth, fan_out, per_directory }
+    }
+
+    fn of(tree: &Tree, kind: Kind, number: u64) -> String {
+        PathBuffer::new().of(tree, kind, number).to_str().expect("text").to_owned()
+    }
+
+    #[test]
+    fn a_number_is_a_path() {
+        assert_eq!(of(&tree(0, 1, 1), Kind::File, 0), "f0");
+        assert_eq!(of(&tree(1, 1, 100), Kind::File, 1234), "d12/f1234");
+        assert_eq!(of(&tree(3, 4, 100), Kind::Link, 12_345), "d7/d2/d3/l12345", "leaf 123 is 7 × 16 + 2 × 4 + 3");
+        let deepest = of(&tree(MOST_DEPTH, u64::MAX, 1), Kind::File, u64::MAX);
+        assert!(deepest.len() < MOST_PATH && deepest.ends_with("/f18446744073709551615"), "{deepest}");
+    }
+
+    #[test]
+    fn one_after_the_other_is_as_each_by_itself() {
+        let tree = tree(2, 3, 2);
+        let mut buffer = PathBuffer::new();
+        for number in [5, 4, 99, 100, 101, 7] {
+            assert_eq!(buffer.of(&tree, Kind::File, number).to_str(), Ok(of(&tree, Kind::File, number).as_str()));
+        }
+        assert_eq!(buffer.directory(&tree, 50, 1).to_str(), Ok("d16"));
+        assert_eq!(buffer.directory(&tree, 50, 2).to_str(), Ok("d16/d2"));
+        assert_eq!(buffer.directory(&tree, 50, 0).to_str(), Ok("."));
+        assert_eq!(buffer.of(&tree, Kind::File, 100).to_str(), Ok("d16/d2/f100"));
+    }
+
+    #[test]
+    fn only_our_own_names_are_ours() {
+        assert_eq!(Kind::of(b"f0"), Some(Kind::File));
+        assert_eq!(Kind::of(b"d120"), Some(Kind::Directory));
+        for name in ["", "f", "f007", "f+7", "f-1", "file7", "x1", "f1.bak", "d 1", "f99999999999999999999"] {
+            assert_eq!(Kind::of(name.as_bytes()), None, "{name}");
+        }
+        assert_eq!(Kind::of(&[b'f', 0xff]), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! Operations on whole files, held to what the file system itself says.
+
+mod files;
+
+use engine::{Control, OpenTargets, clean, open, run_stage};
+use files::{Layout, errors, ios, plan, run};
+use model::spec::{CloseTime, FileFsync};
+use model::{Op, Phase};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A fresh directory that `open` makes itself, on the disk under the build.
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let root = base.path().join("target");
+    (base, root)
+}
+
+/// All paths below `root` whose last name begins with `letter`.
+fn found(root: &Path, letter: char) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).expect("a directory").flatten() {
+            if entry.file_name().to_string_lossy().starts_with(letter) {
+                found.push(entry.path());
+            }
+            if entry.file_type().expect("a type").is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_was_counted_is_what_the_file_system_has() {
+    for layout in [Layout { unique: true, random: false }, Layout { unique: false, random: true }] {
+        let (_base, root) = scratch();
+        let ops = [Op::Create, Op::Stat, Op::Open, Op::ReadFile, Op::WriteFile, Op::SetAttr, Op::Readdir, Op::Remove];
+        let targets = open(plan(&root, 1000, 4096, layout, &ops)).expect("opens");
+        assert_eq!(found(&root, 'f').len(), 0, "directories only");
+        for (number, op) in ops.into_iter().enumerate() {
+            let samples = run(&targets, number);
+            assert_eq!(errors(&samples), [], "{op}");
+            let done = if op == Op::Readdir { found(&root, 'd').len() as u64 } else { 1000 };
+            assert_eq!(ios(&samples), done, "{op}");
+            let moves = matches!(op, Op::Create | Op::ReadFile | Op::WriteFile);
+            let bytes: u64 = samples.iter().flat_map(|sample| &sample.ops).map(|op| op.bytes).sum();
+            assert_eq!(bytes, if moves { 1000 * 4096 } else { 0 }, "{op}");
+            let there = found(&root, 'f');
+            assert_eq!(there.len(), if op == Op::Remove { 0 } else { 1000 }, "{op}");
+            assert!(there.iter().all(|path| fs::metadata(path).expect("a file").len() == 4096), "{op}");
+        }
+        targets.remove().expect("removes");
+        assert!(!root.exists());
+    }
+}
+
+#[test]
+fn every_file_holds_bytes_of_its_own() {
+    let (_base, root) = scratch();
+    let targets = open(plan(&root, 50, 4096, Layout { unique: true, random: false }, &[Op::Create])).expect("opens");
+    run(&targets, 0);
+    let contents: std::collections::BTreeSet<Vec<u8>> =
+        found(&root, 'f').iter().map(|path| fs::read(path).expect("a file")).collect();
+    assert_eq!(contents.len(), 50, "no two are alike");
+}
+
+#[test]
+fn second_names_are_gone_when_their_stage_is_over() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::Rename, Op::Link, Op::Symlink, Op::Mkdir, Op::Rmdir, Op::Rename, Op::Stat];
+    let targets = open(plan(&root, 60, 0, Layout { unique: false, random: true }, &ops)).expect("opens");
+    for (number, op) in ops.into_iter().enumerate() {
+        let samples = run(&targets, number);
+        assert_eq!((ios(&samples), errors(&samples)), (60, vec![]), "{op}");
+        assert_eq!(found(&root, 'f').len(), 60, "{op}");
+        assert_eq!(found(&root, 'm').len(), if op == Op::Mkdir { 60 } else { 0 }, "{op}");
+        assert!(['l', 'r', 's'].iter().all(|letter| found(&root, *letter).is_empty()), "{op}");
+    }
+    targets.remove().expect("removes");
+}
+
+#[test]
+fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
+    let (_base, root) = scratch();
+    let mut plan = plan(&root, 200, 4096, Layout { unique: true, random: false }, &[Op::Create]);
+    let work = plan.stages[0].works[0].metadata.as_mut().expect("metadata");
+    (work.fsync, work.close) = (FileFsync::Untimed, CloseTime::Untimed);
+    let targets = open(plan).expect("opens");
+    let samples = run(&targets, 0);
+    let counted: u64 = samples.iter().flat_map(|sample| &sample.ops).flat_map(|op| &op.raw_latencies).sum();
+    // Two workers side by side; a millisecond on the disk each, against microseconds in memory.
+    let wall: u64 = samples.iter().filter(|sample| sample.phase == Phase::Load).map(|sample| sample.length_ns).sum();
+    assert!(counted < 2 * wall, "{counted} ns of {wall} ns");
+    assert_eq!(ios(&samples), 200);
+}
+
+#[test]
+fn a_directory_that_is_removed_under_the_run_is_data() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::Stat, Op::Readdir];
+    let targets = open(plan(&root, 100, 0, Layout { unique: false, random: false }, &ops)).expect("opens");
+    run(&targets, 0);
+    fs::remove_dir_all(root.join("tree-00000/d0")).expect("removes");
+    let samples = run(&targets, 1);
+    assert_eq!((ios(&samples), errors(&samples)), (90, vec![(libc::ENOENT, 10)]));
+    let samples = run(&targets, 2);
+    assert_eq!((ios(&samples), errors(&samples)), (9, vec![(libc::ENOENT, 1)]));
+    targets.remove().expect("what is left is removed");
+    assert!(!root.exists());
+}
+
+#[test]
+fn files_that_are_there_already_are_counted_as_such() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::Create];
+    let targets = open(plan(&root, 20, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    run(&targets, 0);
+    assert_eq!(errors(&run(&targets, 1)), [(libc::EEXIST, 20)]);
+}
+
+#[test]
+fn a_file_that_is_shorter_than_it_was_written_is_no_success() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::ReadFile];
+    let targets = open(plan(&root, 20, 4096, Layout { unique: true, random: false }, &ops)).expect("opens");
+    run(&targets, 0);
+    let victim = found(&root, 'f').into_iter().next().expect("a file");
+    fs::File::options().write(true).open(victim).expect("opens").set_len(5).expect("shortens");
+    let samples = run(&targets, 1);
+    assert_eq!((ios(&samples), errors(&samples)), (19, vec![(0, 1)]));
+}
+
+#[test]
+fn a_stop_ends_a_stage_and_its_tree_is_removed_all_the_same() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create];
+    let targets = open(plan(&root, 40_000, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let control = Control::new();
+    let mut created = 0;
+    let outcome = run_stage(&targets, &targets.plan().stages[0].clone(), &control, &mut || Some(0), &mut |sample| {
+        created += sample.ops.iter().map(|op| op.ios).sum::<u64>();
+        control.stop();
+    });
+    assert!(outcome.expect("no failure of ours").interrupted);
+    assert_eq!(found(&root, 'f').len() as u64, created, "what was sent when the stop came is counted, too");
+    targets.remove().expect("removes");
+    assert!(!root.exists());
+}
+
+/// The trees of a run that was killed: its process is gone, and so is the lock, but everything else is there.
+fn killed(root: &Path) -> OpenTargets {
+    let targets = open(plan(root, 100, 7, Layout { unique: true, random: false }, &[Op::Create])).expect("opens");
+    run(&targets, 0);
+    targets
+}
+
+#[test]
+fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
+    let (base, root) = scratch();
+    drop(killed(&root));
+    let outside = base.path().join("outside");
+    fs::create_dir(&outside).expect("a directory");
+    fs::write(outside.join("f1"), "precious").expect("a file");
+    let leaf = root.join("tree-00000/d0");
+    // Names of ours that are something else, and a name that is not ours.
+    std::os::unix::fs::symlink(&outside, root.join("tree-00000/d99")).expect("a link");
+    std::os::unix::fs::symlink(&outside, root.join("tree-00007")).expect("a link");
+    fs::create_dir(leaf.join("f77")).expect("a directory");
+    fs::write(leaf.join("f77/f1"), "precious").expect("a file");
+    fs::write(leaf.join("notes.txt"), "precious").expect("a file");
+    assert_eq!(clean(root.to_str().expect("UTF-8")).expect("cleans"), 100 * 7);
+    assert_eq!(fs::read_to_string(outside.join("f1")).expect("still there"), "precious");
+    assert_eq!(fs::read_to_string(leaf.join("f77/f1")).expect("still there"), "precious");
+    assert_eq!(fs::read_to_string(leaf.join("notes.txt")).expect("still there"), "precious");
+    assert_eq!(found(&root, 'f'), [leaf.join("f77"), leaf.join("f77/f1")]);
+    assert!(!root.join("tree-00001").exists());
+}
+
+#[test]
+fn the_next_run_begins_where_nothing_is_left_of_the_last() {
+    let (_base, root) = scratch();
+    drop(killed(&root));
+    let ops = [Op::Create, Op::Remove];
+    let targets = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    assert_eq!(found(&root, 'f').len(), 0);
+    assert_eq!(errors(&run(&targets, 0)), []);
+    targets.remove().expect("removes");
+    assert!(!root.exists());
+}

@@ -1,0 +1,157 @@
+//! Metadata work: what is done to whole files, in which trees, by whom.
+
+use crate::op::Op;
+use crate::spec::{CloseTime, FileFsync};
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Levels of directories that a tree has at most. The longest path below a tree then stays well below `PATH_MAX`.
+pub const MOST_DEPTH: u32 = 16;
+/// Files that a tree has at most.
+pub const MOST_FILES: u64 = 1 << 32;
+/// The largest file of a tree: each worker has room for one.
+pub const MOST_SIZE: Bytes = Bytes::mib(64);
+/// What a directory takes of a file system at least, and what the space of a file is a multiple of.
+const BLOCK: u64 = 4096;
+
+/// One operation on every file of a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataWork {
+    /// What is done; one of those for which [`Op::is_metadata`] holds.
+    pub op: Op,
+    /// Whether the files come in an order without pattern, not in that of their numbers.
+    pub random: bool,
+    /// Bytes of each file.
+    pub size: Bytes,
+    /// Whether a file that was written is made durable before it is closed.
+    pub fsync: FileFsync,
+    /// Whether the closing of a file counts in its time.
+    pub close: CloseTime,
+}
+
+/// Directories below a directory of ours, and numbered files in the lowest of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// The number of its target among those of the host, which is a directory.
+    pub target: u32,
+    /// The path of the directory that holds all of it.
+    pub path: String,
+    /// Files that it holds at most.
+    pub files: u64,
+    /// Bytes of each.
+    pub size: Bytes,
+    /// Levels of directories between `path` and the files, at most [`MOST_DEPTH`]; at 0, all files are in `path` itself.
+    pub depth: u32,
+    /// Directories in each directory, from the second level on; at least 1. The first level has as many as are needed.
+    pub fan_out: u64,
+    /// Files in each of the lowest directories; at least 1.
+    pub per_directory: u64,
+}
+
+impl Tree {
+    /// Directories that hold files; 0 where there are no levels.
+    pub fn leaves(&self) -> u64 {
+        if self.depth == 0 { 0 } else { self.files.div_ceil(self.per_directory.max(1)) }
+    }
+
+    /// Directories that hold files, the one at `path` included where there are no levels: what `readdir` reads.
+    pub fn listed(&self) -> u64 {
+        self.leaves().max(1)
+    }
+
+    /// How many of the lowest directories are below one directory of `level`, which counts from 1.
+    pub fn leaves_below(&self, level: u32) -> u64 {
+        self.fan_out.max(1).saturating_pow(self.depth.saturating_sub(level))
+    }
+
+    /// All directories of it, the one at `path` included.
+    pub fn directories(&self) -> u64 {
+        let of_level = |level| self.leaves().div_ceil(self.leaves_below(level));
+        (1..=self.depth).map(of_level).fold(1, u64::saturating_add)
+    }
+
+    /// The numbers of the directories that lead to file `number`, from the top; as many as there are levels.
+    pub fn way(&self, number: u64) -> impl Iterator<Item = u64> {
+        self.way_to(number / self.per_directory.max(1))
+    }
+
+    /// The numbers of the directories from the top to the lowest directory `leaf`, itself included; as many as there are levels.
+    #[inline]
+    pub fn way_to(&self, leaf: u64) -> impl Iterator<Item = u64> {
+        (1..=self.depth).map(move |level| self.directory(leaf, level))
+    }
+
+    /// The number of the directory of `level` above the lowest directory `leaf`, among its siblings.
+    pub fn directory(&self, leaf: u64, level: u32) -> u64 {
+        let among_all = leaf / self.leaves_below(level);
+        if level > 1 { among_all % self.fan_out.max(1) } else { among_all }
+    }
+
+    /// Inodes that it takes.
+    pub fn inodes(&self) -> u64 {
+        self.files.saturating_add(self.directories())
+    }
+
+    /// What its files hold.
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.files.saturating_mul(self.size.0))
+    }
+
+    /// What it takes of a file system with blocks of 4 KiB.
+    pub fn space(&self) -> Bytes {
+        let each = self.size.0.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
+        Bytes(self.files.saturating_mul(each).saturating_add(self.directories().saturating_mul(BLOCK)))
+    }
+}
+
+/// The files of one worker: every `step`-th of a tree from `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileShare {
+    /// The number of the tree among those of the host.
+    pub tree: u32,
+    /// The number of its first file; of its first directory where directories are read.
+    pub first: u64,
+    /// From one of its files to the next; at least 1.
+    pub step: u64,
+    /// How many files it has.
+    pub count: u64,
+}
+
+impl FileShare {
+    /// The number of its `index`-th file in the tree.
+    #[inline]
+    pub fn number(&self, index: u64) -> u64 {
+        self.first + index * self.step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: u64, depth: u32, fan_out: u64, per_directory: u64) -> Tree {
+        Tree { target: 0, path: "/t".into(), files, size: Bytes(1), depth, fan_out, per_directory }
+    }
+
+    #[test]
+    fn directories_are_as_many_as_the_files_need() {
+        assert_eq!(tree(1000, 0, 10, 10).directories(), 1, "all files beside each other");
+        assert_eq!(tree(1000, 1, 10, 10).directories(), 1 + 100);
+        assert_eq!(tree(1001, 2, 10, 10).directories(), 1 + 11 + 101);
+        assert_eq!(tree(1001, 2, 10, 10).inodes(), 1001 + 113);
+        assert_eq!(tree(10, 1, 10, 10).space(), Bytes(10 * 4096 + 2 * 4096));
+        let huge = tree(MOST_FILES, MOST_DEPTH, u64::MAX, 1);
+        assert!(huge.inodes() > MOST_FILES, "and nothing overflows");
+    }
+
+    #[test]
+    fn every_directory_has_a_way_of_its_own_and_no_more_than_its_share_of_files() {
+        let tree = tree(1001, 3, 4, 10);
+        let mut ways: Vec<Vec<u64>> = (0..1001).map(|number| tree.way(number).collect()).collect();
+        assert!(ways.iter().all(|way| way.len() == 3 && way[1..].iter().all(|n| *n < 4)));
+        assert!(ways.chunk_by(|a, b| a == b).all(|files| files.len() <= 10));
+        ways.dedup();
+        let distinct: std::collections::BTreeSet<_> = ways.iter().collect();
+        assert_eq!((ways.len(), distinct.len()), (101, 101));
+    }
+}

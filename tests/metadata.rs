@@ -1,0 +1,116 @@
+//! Operations on whole files, from a suite to what the file system has.
+
+mod common;
+
+use common::{Mounted, has, names, plimsoll, scratch, start, text, wait_until};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A suite with these operations on 600 files in trees of two levels.
+fn suite(operations: &str, files: u64) -> String {
+    format!(
+        "name = \"files\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = {files}\nsize = \"4KiB\"\nper_directory = 25\ndepth = 2\nfan_out = 4\n\
+         [stages]\ninterval = \"10ms\"\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\nworkers = 3\nfile_order = \"random\"\n\
+         operations = [{operations}]\n"
+    )
+}
+
+/// Runs a suite in `folder` on its subfolder `data`.
+fn run(folder: &Path, suite: &str, extra: &[&str]) -> common::Ended {
+    fs::write(folder.join("files.toml"), suite).expect("a suite");
+    let mut args = vec!["run", "files.toml", "--target", "data", "--json", "--quiet", "--out", "run.plimsoll"];
+    args.extend(extra);
+    plimsoll(folder, &args)
+}
+
+/// Regular files anywhere below `folder`, and bytes in them, our own marker left out.
+fn files_below(folder: &Path) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let facts = entry.metadata().expect("facts");
+        if facts.is_dir() {
+            let inner = files_below(&entry.path());
+            sum = (sum.0 + inner.0, sum.1 + inner.1);
+        } else if !entry.file_name().to_string_lossy().starts_with('.') {
+            sum = (sum.0 + 1, sum.1 + facts.len());
+        }
+    }
+    sum
+}
+
+fn figure(json: &Value, op: &str, field: &str) -> u64 {
+    let rows = json["results"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"));
+    row[field].as_u64().expect("a number")
+}
+
+#[test]
+fn what_was_created_is_there_and_what_was_removed_is_not() {
+    let folder = scratch();
+    let here = folder.path();
+    let json = run(here, &suite("\"create\", \"stat\", \"read\"", 600), &["--keep-data"]).with_code(0).json();
+    for op in ["create", "stat", "read-file"] {
+        assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}");
+    }
+    assert_eq!(files_below(&here.join("data")), (600, 600 * 4096), "as many as were created");
+    assert_eq!((figure(&json, "create", "bytes"), figure(&json, "stat", "bytes")), (600 * 4096, 0));
+    fs::remove_file(here.join("run.plimsoll")).expect("a run file");
+    let json = run(here, &suite("\"create\", \"remove\"", 300), &["--keep-data"]).with_code(0).json();
+    assert_eq!(figure(&json, "remove", "ios"), 300);
+    assert_eq!(files_below(&here.join("data")), (0, 0), "none of this run, and none of the one before");
+    plimsoll(here, &["clean", "data"]).with_code(0);
+    assert!(!here.join("data").exists());
+}
+
+#[test]
+fn a_run_of_all_operations_leaves_nothing_but_its_record() {
+    let folder = scratch();
+    let all = "\"create\", \"stat\", \"open\", \"read\", \"write\", \"readdir\", \"setattr\", \"rename\", \"link\", \"symlink\", \
+               \"mkdir\", \"rmdir\", \"unlink\"";
+    let json = run(folder.path(), &suite(all, 600), &[]).with_code(0).json();
+    let rows = json["results"].as_array().expect("a list");
+    assert_eq!(rows.len(), 13);
+    assert!(rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)), "{json}");
+    assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
+    let notes = json["notes"].as_array().expect("a list");
+    let first_done: Vec<&Value> = notes.iter().filter(|note| note["code"] == "first-done").collect();
+    assert_eq!(first_done.len(), 13, "each stage says what was done at the wall: {notes:?}");
+    let shown = plimsoll(folder.path(), &["show", "run.plimsoll"]).with_code(0).out;
+    assert!(shown.contains("op/s") && !shown.contains("IOPS"), "{shown}");
+    let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
+    assert!(page.contains("operation=readdir") && page.contains("Operations per second over time"));
+}
+
+#[test]
+fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
+    let folder = scratch();
+    let here = folder.path();
+    fs::write(here.join("files.toml"), suite("\"create\", \"remove\"", 1_000_000)).expect("a suite");
+    let mut child = start(here, &["run", "files.toml", "--target", "data", "--quiet", "--set", "tree.depth=0"]);
+    let tree = here.join("data/tree-00000");
+    wait_until("files", || files_below(&tree).0 > 20);
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    assert!(files_below(&here.join("data")).0 > 20, "nobody was there to remove them");
+    fs::write(tree.join("precious"), "theirs").expect("a file");
+    plimsoll(here, &["clean", "data"]).with_code(0);
+    assert_eq!(fs::read_to_string(tree.join("precious")).expect("still there"), "theirs");
+    assert_eq!(files_below(&here.join("data")), (1, 6));
+}
+
+#[test]
+fn a_tree_beyond_the_inodes_of_a_file_system_is_refused_before_it_starts() {
+    if !has("inodes of a small file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let mounted = Mounted::new("mkfs.ext4", 16);
+    let folder = scratch();
+    fs::write(folder.path().join("files.toml"), suite("\"create\", \"remove\"", 100_000)).expect("a suite");
+    let target = text(mounted.path());
+    let args = ["run", "files.toml", "--target", target, "--quiet", "--set", "tree.size=0"];
+    let ended = plimsoll(folder.path(), &args);
+    assert_ne!(ended.code, 0);
+    assert!(ended.err.contains("inodes") && ended.err.contains("give fewer tree.files"), "{}", ended.err);
+    assert_eq!(names(mounted.path()), ["lost+found"], "nothing was touched");
+}
