@@ -36,7 +36,7 @@ impl Wall {
         let rate = u128::from(done) * 1_000_000_000 / u128::from(elapsed_ns);
         let elapsed = Nanos(elapsed_ns);
         Some(format!(
-            "the first worker was done after {elapsed}; all of them had done {done} operations by then, {rate} a second"
+            "after {elapsed}, when all workers of the host together had done {done} operations: {rate} a second"
         ))
     }
 }
