@@ -1,5 +1,6 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
 
+use crate::counters::CounterSample;
 use crate::sample::IntervalSample;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ pub enum Event {
     },
     /// A host completed an interval.
     Sample(IntervalSample),
+    /// What a host's kernel counted while a stage ran.
+    Counters(Box<CounterSample>),
     /// A stage ended on all hosts.
     StageEnded {
         /// The stage's number.

@@ -1,5 +1,6 @@
 //! A whole run as it was recorded: what a run file holds.
 
+use crate::counters::CounterSample;
 use crate::event::{Event, Note, RunEnd, StageEnd};
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
@@ -35,6 +36,8 @@ pub struct StageRecord {
     pub end: Option<StageEnd>,
     /// Its samples by interval, then host.
     pub samples: Vec<IntervalSample>,
+    /// What the hosts' kernels counted meanwhile, in the order in which it came.
+    pub counters: Vec<CounterSample>,
 }
 
 impl Record {
@@ -52,11 +55,17 @@ impl Record {
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::StageStarted { stage, unix_ns } => {
-                self.stages.push(StageRecord { stage, started_unix_ns: unix_ns, end: None, samples: Vec::new() });
+                let (samples, counters) = (Vec::new(), Vec::new());
+                self.stages.push(StageRecord { stage, started_unix_ns: unix_ns, end: None, samples, counters });
             }
             Event::Sample(sample) => {
                 if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
                     record.samples.push(sample);
+                }
+            }
+            Event::Counters(sample) => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
+                    record.counters.push(*sample);
                 }
             }
             Event::StageEnded { stage, end } => {

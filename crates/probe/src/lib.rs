@@ -1,5 +1,6 @@
-//! What a host is: read from the kernel's own files, never from the devices, and nothing is ever written.
+//! What a host is, and what it counts: read from the kernel's own files, never from the devices, and nothing is ever written.
 
+mod counters;
 mod device;
 mod host;
 mod mounts;
@@ -7,7 +8,9 @@ mod target;
 mod tree;
 
 use model::testbed::HostFacts;
-use tree::Tree;
+
+pub use counters::Counters;
+pub use tree::Tree;
 
 /// What this host is, and what each of `targets` is to it.
 ///

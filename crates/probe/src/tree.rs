@@ -18,8 +18,7 @@ impl Tree {
         Tree { root: PathBuf::from("/") }
     }
 
-    /// A recorded one.
-    #[cfg(test)]
+    /// A recorded one: the folder that holds its `proc` and `sys`.
     pub fn at(root: &Path) -> Tree {
         Tree { root: root.to_owned() }
     }
@@ -32,6 +31,14 @@ impl Tree {
     /// The text of `path` without the white space around it; `None` if it cannot be read.
     pub fn text(&self, path: &str) -> Option<String> {
         text(&self.path(path))
+    }
+
+    /// The names in a folder, in order of their letters; none if it cannot be read.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 }
 
