@@ -1,5 +1,6 @@
 //! One host's side of a run: does what the coordinator says, and stops when it is gone.
 
+use crate::sampler::Sampler;
 use crate::wire::{FromAgent, Inlet, Link, Outlet, ToAgent};
 use engine::{Control, OpenTargets};
 use model::plan::HostStage;
@@ -89,7 +90,9 @@ impl Agent {
         };
         let host = targets.plan().host;
         let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
+        let sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let result = engine::run_stage(targets, stage, &self.control, &mut sink);
+        sampler.end();
         let mut notes = Vec::new();
         if let Ok(outcome) = &result {
             notes.extend(outcome.degraded.iter().map(|detail| note(NoteKind::EngineDegraded, detail.clone())));

@@ -114,6 +114,7 @@ impl Coordinator {
     fn hear(&mut self, host: usize, message: FromAgent, actions: &mut Vec<Action>) {
         match message {
             FromAgent::Sample(sample) => actions.push(Action::Emit(Event::Sample(*sample))),
+            FromAgent::Counters(sample) => actions.push(Action::Emit(Event::Counters(sample))),
             FromAgent::Ready { notes } => {
                 actions.extend(notes.into_iter().map(|note| Action::Emit(Event::Note(note))));
                 self.owing[host] = false;

@@ -6,6 +6,7 @@
 mod agent;
 mod coordinator;
 mod performer;
+mod sampler;
 mod wire;
 
 pub use coordinator::{Action, Coordinator, Input};

@@ -2,7 +2,7 @@
 
 use model::plan::HostPlan;
 use model::testbed::HostFacts;
-use model::{IntervalSample, Note, StageEnd};
+use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -45,6 +45,8 @@ pub enum FromAgent {
     Refused(String),
     /// An interval is over.
     Sample(Box<IntervalSample>),
+    /// What the kernel counted since the last ones.
+    Counters(Box<CounterSample>),
     /// A stage is over on this host.
     StageEnded {
         /// Its number.
