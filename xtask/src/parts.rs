@@ -68,6 +68,16 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     },
     Part {
+        name: "ip",
+        purpose: "network interfaces with known traffic",
+        source: Source::Program { names: &["ip"], package: "iproute2" },
+    },
+    Part {
+        name: "net",
+        purpose: "the kernel's own count of packets",
+        source: Source::Kernel { path: "/proc/sys/net/ipv4" },
+    },
+    Part {
         name: "loop",
         purpose: "the kernel's own count of requests",
         source: Source::Kernel { path: "/dev/loop-control" },

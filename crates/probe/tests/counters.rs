@@ -250,6 +250,35 @@ fn threads_of_ours_are_watched_until_they_end() {
     assert_eq!(counters.read().entry(Layer::Thread, "12"), None);
 }
 
+/// The kernel's clock of a thread's CPU time is what its counters are held against: no time is asserted, but that both agree.
+#[test]
+fn a_threads_cpu_time_is_that_of_its_own_clock() {
+    use rustix::time::{ClockId, clock_gettime};
+    let cpu_ns = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    let this = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    let mut counters = Counters::open(&Tree::real());
+    counters.watch_threads(&[this]);
+    counters.read();
+    let before = cpu_ns();
+    while cpu_ns() - before < 400_000_000 {
+        std::hint::black_box((0..10_000u64).sum::<u64>());
+    }
+    let (burnt, sample) = (cpu_ns() - before, counters.read());
+    let name = this.to_string();
+    // Kernels without scheduler statistics count in ticks of 10 ms alone.
+    let (counted, tolerance) = match sample.get(Layer::Thread, &name, Metric::RunNs) {
+        Some(run) => (run, burnt / 50),
+        None => {
+            let part = |metric| sample.get(Layer::Thread, &name, metric).expect("ticks");
+            (part(Metric::UserNs) + part(Metric::SystemNs), 30_000_000)
+        }
+    };
+    assert!(counted.abs_diff(burnt) <= tolerance, "{counted} ns counted, {burnt} ns burnt");
+}
+
 #[test]
 fn this_very_host_can_be_counted() {
     let mut counters = Counters::open(&Tree::real());
