@@ -28,6 +28,7 @@ pub fn host(number: usize) -> HostFacts {
         numa_cpus: vec![(0..8).collect()],
         hypervisor: None,
         agent_version: "0.0.0-test".to_owned(),
+        inventory: model::inventory::Inventory::default(),
         targets: vec![TargetFacts {
             path: "/mnt/data".to_owned(),
             kind: TargetKind::Missing,
@@ -44,7 +45,9 @@ pub fn host(number: usize) -> HostFacts {
                 logical_block: 512,
                 scheduler: "none".to_owned(),
                 numa_node: None,
+                ..DeviceFacts::default()
             }),
+            chain: Vec::new(),
         }],
     }
 }

@@ -6,6 +6,7 @@
 pub mod counters;
 pub mod event;
 pub mod histogram;
+pub mod inventory;
 pub mod load;
 pub mod op;
 pub mod plan;

@@ -1,13 +1,21 @@
 //! What a host is, and what it counts: read from the kernel's own files, never from the devices, and nothing is ever written.
 
+mod cgroup;
+mod chain;
 mod counters;
 mod device;
 mod host;
+mod identity;
 mod mounts;
+mod net;
+mod servers;
 mod target;
+mod topology;
 mod tree;
 
+use model::inventory::Inventory;
 use model::testbed::HostFacts;
+use procfs::process::MountInfo;
 
 pub use counters::Counters;
 pub use tree::Tree;
@@ -19,5 +27,19 @@ pub fn host(targets: &[String], agent_version: &str) -> HostFacts {
     let tree = Tree::real();
     let mounts = mounts::read(&tree);
     let targets = targets.iter().map(|path| target::facts(&tree, &mounts, path)).collect();
-    host::facts(&tree, agent_version, targets)
+    let inventory = inventory(&tree, &mounts);
+    host::facts(&tree, agent_version, inventory, targets)
+}
+
+fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {
+    let mut inventory = Inventory {
+        limits: cgroup::limits(tree, mounts),
+        disks: device::disks(tree),
+        nics: net::nics(tree),
+        rdma: net::rdma(tree),
+        mounts: mounts::with_data(mounts),
+        ..Inventory::default()
+    };
+    topology::fill(tree, &mut inventory);
+    inventory
 }

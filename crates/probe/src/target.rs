@@ -1,7 +1,7 @@
 //! What stands at a path.
 
 use crate::tree::Tree;
-use crate::{device, mounts};
+use crate::{chain, device, mounts};
 use model::Bytes;
 use model::testbed::{DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind};
 use procfs::process::MountInfo;
@@ -19,7 +19,8 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetFacts {
         _ => PathBuf::from(path),
     };
     if let TargetKind::Device { size, .. } = kind {
-        let facts = device::device_number(&place).and_then(|number| device::facts(tree, &number));
+        let number = device::device_number(&place);
+        let facts = number.as_deref().and_then(|number| device::facts(tree, number));
         return TargetFacts {
             path: path.to_owned(),
             writable: may_write(&place),
@@ -28,6 +29,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetFacts {
             total: size,
             direct: direct(facts.as_ref()),
             device: facts,
+            chain: number.map(|number| chain::of_device(tree, &number)).unwrap_or_default(),
             kind,
         };
     }
@@ -42,6 +44,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str) -> TargetFacts {
         total,
         direct: direct(facts.as_ref()),
         device: facts,
+        chain: mount.map(|mount| chain::below_mount(tree, mount)).unwrap_or_default(),
         kind,
     }
 }

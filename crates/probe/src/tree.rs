@@ -53,3 +53,28 @@ pub fn text(path: &Path) -> Option<String> {
 pub fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
 }
+
+#[cfg(test)]
+pub mod testing {
+    use super::Tree;
+    use std::fs;
+
+    /// A tree of these files; the folder goes when it is dropped.
+    pub fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+            fs::write(path, text).expect("a file");
+        }
+        let tree = Tree::at(folder.path());
+        (folder, tree)
+    }
+
+    /// Makes `link`, in a tree, a symbolic link to `to`, in the same tree.
+    pub fn link(tree: &Tree, link: &str, to: &str) {
+        let path = tree.path(link);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        std::os::unix::fs::symlink(tree.path(to), path).expect("a link");
+    }
+}

@@ -245,15 +245,18 @@ fn notes_of_ones_own_do_no_harm() {
     assert_eq!(store::read(&path), Ok(record));
 }
 
-/// Versions before there were counters wrote files without their tables.
+/// Versions before there were counters and an inventory wrote files without them.
 #[test]
-fn a_file_without_counters_is_read() {
+fn a_file_without_counters_and_inventory_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     let mut record = eventful();
     write(&path, &record);
     let connection = rusqlite::Connection::open(&path).expect("a file");
-    let older = "DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples";
+    let older = "DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
+        UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', '$.targets[0].device.media',
+            '$.targets[0].device.transport', '$.targets[0].device.firmware', '$.targets[0].device.queue_depth',
+            '$.targets[0].device.queues', '$.targets[0].device.write_cache')";
     connection.execute_batch(older).expect("room");
     drop(connection);
     record.stages.iter_mut().for_each(|stage| stage.counters.clear());

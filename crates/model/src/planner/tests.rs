@@ -28,6 +28,7 @@ fn target(path: &str, kind: TargetKind) -> TargetFacts {
         total: Bytes::gib(200),
         direct: DirectIo::Aligned(512),
         device: None,
+        chain: Vec::new(),
     }
 }
 
@@ -46,6 +47,7 @@ fn host(targets: Vec<TargetFacts>) -> HostFacts {
         numa_cpus: vec![vec![0, 1], vec![2, 3]],
         hypervisor: None,
         agent_version: "0".into(),
+        inventory: crate::inventory::Inventory::default(),
         targets,
     }
 }
@@ -220,6 +222,7 @@ fn device(numa_node: Option<u32>) -> DeviceFacts {
         logical_block: 512,
         scheduler: String::new(),
         numa_node,
+        ..DeviceFacts::default()
     }
 }
 
