@@ -34,6 +34,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show what a run would do, how long it takes and what it writes; touches nothing.
     Plan(Box<PlanArgs>),
+    /// Show what this host is made of and which layers lie below a target; touches nothing.
+    Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
     /// Write the HTML report of one or more runs.
@@ -174,6 +176,18 @@ pub struct PlanArgs {
     pub work: WorkArgs,
 
     /// Print the whole plan as JSON, down to each worker's byte ranges.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll inventory`.
+#[derive(Debug, Args)]
+pub struct InventoryArgs {
+    /// Paths whose layers are to be shown, down to the disks.
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+
+    /// Print everything that is known as JSON, one entry for each host (docs/json.md).
     #[arg(long)]
     pub json: bool,
 }

@@ -3,6 +3,7 @@
 mod chart;
 mod doubts;
 pub mod html;
+pub mod inventory;
 pub mod json;
 pub mod live;
 pub mod plan;

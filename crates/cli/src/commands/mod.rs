@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod clean;
+mod inventory;
 mod pages;
 mod plan;
 mod run;
@@ -8,6 +9,7 @@ mod saved;
 mod suites;
 
 pub use clean::clean;
+pub use inventory::inventory;
 pub use pages::{completions, man};
 pub use plan::plan;
 pub use run::run;
