@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Counters, Loop, has, plimsoll, run, scratch, text};
+use common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
 use model::counters::{Layer, Metric};
 use std::net::UdpSocket;
 
@@ -58,6 +58,33 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     }
     let measured = record.stages.last().expect("a stage");
     assert!(measured.counters.len() >= 3, "700 ms at 100 ms, on a host that may be busy: {}", measured.counters.len());
+}
+
+#[test]
+fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
+    let folder = scratch();
+    let nowhere = plimsoll(folder.path(), &["inventory", "no/such/place"]).with_code(0);
+    assert!(nowhere.out.contains("no/such/place: nothing stands there, nor above it"), "{}", nowhere.out);
+    if !has("the layers below a file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let mounted = Mounted::new("mkfs.ext4", 64);
+    let place = text(mounted.path());
+    let json = plimsoll(folder.path(), &["inventory", "--json", place]).with_code(0).json();
+    let chain = json[0]["targets"][0]["chain"].as_array().expect("a chain");
+    assert_eq!((&chain[0]["kind"], &chain[0]["name"]), (&"FileSystem".into(), &"ext4".into()));
+    assert_eq!((&chain[1]["kind"], &chain[1]["device"]["media"]), (&"Loop".into(), &"Virtual".into()));
+    assert!(chain[1]["detail"].as_str().is_some_and(|detail| detail.starts_with("over /")), "{chain:?}");
+    let size = chain[1]["device"]["size"].as_u64();
+    assert_eq!(size, Some(64 << 20));
+    let inventory = &json[0]["inventory"];
+    assert!(inventory["threads"].as_u64() >= Some(1));
+    let mounts = inventory["mounts"].as_array().expect("mounts");
+    assert!(mounts.iter().any(|mount| mount["mount_point"] == place && mount["network"] == false));
+
+    let words = plimsoll(folder.path(), &["inventory", place]).with_code(0).out;
+    assert!(words.contains(&format!("target   {place}: a directory")), "{words}");
+    assert!(words.contains("loop device loop"), "{words}");
 }
 
 /// Two ends of a virtual cable, of which nothing else in the system knows.

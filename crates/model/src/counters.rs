@@ -247,8 +247,10 @@ impl CounterSample {
 mod tests {
     use super::*;
 
-    fn sample(length_ns: u64, entries: &[(Layer, &str, &[(Metric, u64)])]) -> CounterSample {
-        let entry = |(layer, name, values): &(Layer, &str, &[(Metric, u64)])| Entry {
+    type Listed<'a> = (Layer, &'a str, &'a [(Metric, u64)]);
+
+    fn sample(length_ns: u64, entries: &[Listed<'_>]) -> CounterSample {
+        let entry = |(layer, name, values): &Listed<'_>| Entry {
             layer: *layer,
             name: (*name).to_owned(),
             values: values.to_vec(),

@@ -41,5 +41,9 @@ fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {
         ..Inventory::default()
     };
     topology::fill(tree, &mut inventory);
+    // Version 2 lists the CPUs of a group also where that is all of them.
+    if inventory.limits.cpus.len() >= inventory.threads as usize {
+        inventory.limits.cpus.clear();
+    }
     inventory
 }

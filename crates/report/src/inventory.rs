@@ -75,6 +75,7 @@ fn cpus(cpus: &[u32]) -> String {
 fn limits(limits: &Limits) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(limits.cpu_milli.map(|milli| format!("CPU time of {} CPUs", milli as f64 / 1_000.0)));
+    parts.extend((!limits.cpus.is_empty()).then(|| format!("{} only", cpus(&limits.cpus))));
     parts.extend(limits.memory.map(|memory| format!("{memory} of memory with its page cache")));
     parts.extend(limits.io.iter().map(|line| format!("I/O {line}")));
     (!parts.is_empty()).then(|| format!("{} (control group)", parts.join(", ")))
@@ -222,7 +223,7 @@ mod tests {
             limits: Limits {
                 cpu_milli: Some(1_500),
                 memory: Some(Bytes::gib(8)),
-                cpus: Vec::new(),
+                cpus: vec![4, 5],
                 io: vec!["8:0 rbps=1048576".to_owned()],
             },
             disks: vec![disk("nvme0n1"), disk("nvme1n1")],
