@@ -23,7 +23,8 @@ fn nic(tree: &Tree, name: String) -> NicFacts {
             .and_then(|speed| u32::try_from(speed).ok())
             .filter(|speed| *speed > 0),
         mtu: number(&folder.join("mtu")).and_then(|mtu| u32::try_from(mtu).ok()).unwrap_or(0),
-        up: text(&folder.join("operstate")).is_some_and(|state| state == "up"),
+        // Drivers that do not follow their link say "unknown".
+        up: text(&folder.join("operstate")).is_some_and(|state| state == "up" || state == "unknown"),
         numa_node: text(&folder.join("device/numa_node")).and_then(|node| node.parse().ok()),
         master: target_name(&folder.join("master")),
         name,

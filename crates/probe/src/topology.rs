@@ -91,6 +91,6 @@ mod tests {
     #[test]
     fn lists_of_cpus_are_bounded() {
         assert_eq!(cpu_list("x,1-,4294967295,5-3,7"), [7]);
-        assert_eq!(cpu_list(&vec!["0-65535"; 9].join(",")).len(), 65_536);
+        assert_eq!(cpu_list(&["0-65535"; 9].join(",")).len(), 65_536);
     }
 }

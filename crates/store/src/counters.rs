@@ -20,16 +20,17 @@ impl Series {
         self.known.clear();
     }
 
-    fn number(&mut self, transaction: &Transaction<'_>, entry: &Entry, metric: Metric) -> rusqlite::Result<i64> {
-        let metrics = self.known.entry((entry.layer as u8, entry.name.clone())).or_default();
-        if let Some((_, series)) = metrics.iter().find(|(known, _)| *known == metric) {
-            return Ok(*series);
+    /// The metrics of an entry with the numbers of their series; what is new gets one.
+    fn of(&mut self, transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<&[(Metric, i64)]> {
+        let series = self.known.entry((entry.layer as u8, entry.name.clone())).or_default();
+        for (metric, _) in &entry.values {
+            if !series.iter().any(|(known, _)| known == metric) {
+                let row = params![entry.layer.word(), entry.name, metric.word()];
+                let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
+                transaction.prepare_cached(insert)?.execute(row)?;
+                series.push((*metric, transaction.last_insert_rowid()));
+            }
         }
-        let row = params![entry.layer.word(), entry.name, metric.word()];
-        let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
-        transaction.prepare_cached(insert)?.execute(row)?;
-        let series = transaction.last_insert_rowid();
-        metrics.push((metric, series));
         Ok(series)
     }
 }
@@ -46,8 +47,10 @@ pub fn write(transaction: &Transaction<'_>, series: &mut Series, sample: &Counte
     let this = transaction.last_insert_rowid();
     let mut insert = transaction.prepare_cached("INSERT INTO counters VALUES (?, ?, ?)")?;
     for entry in &sample.entries {
+        let known = series.of(transaction, entry)?;
         for (metric, value) in &entry.values {
-            insert.execute(params![this, series.number(transaction, entry, *metric)?, number(*value)])?;
+            let found = known.iter().find(|(known, _)| known == metric).map(|(_, series)| *series);
+            insert.execute(params![this, found, number(*value)])?;
         }
     }
     Ok(())
