@@ -87,6 +87,66 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     assert!(words.contains("loop device loop"), "{words}");
 }
 
+#[test]
+fn simulated_time_has_no_counters() {
+    let folder = scratch();
+    let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
+    std::fs::write(folder.path().join("layers.toml"), SUITE).expect("a suite");
+    plimsoll(folder.path(), &args).with_code(0);
+    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    assert!(record.stages.iter().any(|stage| !stage.samples.is_empty()));
+    assert!(record.stages.iter().all(|stage| stage.counters.is_empty()));
+}
+
+/// A device in memory that can be pulled out.
+struct Zram {
+    number: String,
+}
+
+impl Zram {
+    fn new() -> Zram {
+        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").expect("a device").trim().to_owned();
+        let zram = Zram { number };
+        std::fs::write(format!("/sys/block/{}/disksize", zram.name()), "16M").expect("a size");
+        zram
+    }
+
+    fn name(&self) -> String {
+        format!("zram{}", self.number)
+    }
+
+    /// The system may look at a new device for a moment, and then it is busy.
+    fn pull_out(&self) -> bool {
+        std::fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok()
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        self.pull_out();
+    }
+}
+
+#[test]
+fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
+    if !has("counters of a device that is pulled out", &["zram"]) {
+        return;
+    }
+    let zram = Zram::new();
+    let name = zram.name();
+    let mut counters = probe::Counters::open(&probe::Tree::real());
+    let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+    std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
+    file.sync_all().expect("a device");
+    drop(file);
+    assert_eq!(counters.read().get(Layer::Block, &name, Metric::WriteBytes), Some(65_536));
+    common::wait_until("nobody to look at the device", || zram.pull_out());
+    let without = counters.read();
+    assert_eq!(without.entry(Layer::Block, &name), None);
+    let gone = |sample: &model::CounterSample| sample.notes.iter().filter(|note| note.contains(&name)).count();
+    assert_eq!((gone(&without), gone(&counters.read())), (1, 0), "{:?}", without.notes);
+}
+
 /// Two ends of a virtual cable, of which nothing else in the system knows.
 struct Veth {
     ends: [String; 2],
