@@ -4,15 +4,24 @@ use crate::wire::{FromAgent, Outlet};
 use model::plan::HostPlan;
 use probe::{Counters, Tree};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The least time between two readings: the kernel counts CPU time in steps of 10 ms, and a reading must stay cheap.
 const LEAST: Duration = Duration::from_millis(100);
+/// How long the stage waits for the first and for the last reading. A driver that hangs while it is asked must hold up no run.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A thread beside the stage that sends the host's counters; without one where time is simulated and not ours.
 pub(crate) struct Sampler {
-    running: Option<(Sender<()>, JoinHandle<()>)>,
+    running: Option<Running>,
+}
+
+struct Running {
+    /// Closed to end the thread.
+    end: Sender<()>,
+    /// Closed by the thread when it has ended.
+    ended: Receiver<()>,
 }
 
 impl Sampler {
@@ -22,33 +31,43 @@ impl Sampler {
             return Sampler { running: None };
         }
         let (host, interval) = (plan.host, Duration::from_nanos(plan.interval.0).max(LEAST));
-        let counters = Counters::open(&Tree::real());
-        let (end, ended) = channel();
         let send = move |counters: &mut Counters| {
             let mut sample = counters.read();
             (sample.stage, sample.host) = (stage, host);
             out.send(&FromAgent::Counters(Box::new(sample))).is_ok()
         };
-        // Without a thread the run goes on; it has no counters then.
-        let thread =
-            thread::Builder::new().name("counters".to_owned()).spawn(move || sample(counters, interval, &ended, send));
-        Sampler { running: thread.ok().map(|thread| (end, thread)) }
+        let (ready, is_ready) = channel();
+        let (end, is_over) = channel();
+        let (over, ended) = channel();
+        let run = move || {
+            // Closed when this ends, however it does.
+            let _over: Sender<()> = over;
+            let counters = Counters::open(&Tree::real());
+            if ready.send(()).is_ok() {
+                sample(counters, interval, &is_over, send);
+            }
+        };
+        // Without a thread, or one that is not ready in time, the run goes on; the stage has no counters then.
+        let thread = thread::Builder::new().name("counters".to_owned()).spawn(run);
+        let is_running = thread.is_ok() && is_ready.recv_timeout(PATIENCE).is_ok();
+        Sampler { running: is_running.then_some(Running { end, ended }) }
     }
 
     /// Reads them for the last time, so that together the samples cover all of the stage.
     pub(crate) fn end(self) {
-        if let Some((end, thread)) = self.running {
+        if let Some(Running { end, ended }) = self.running {
             drop(end);
-            // A sampler that panicked has nothing left to say.
-            let _ = thread.join();
+            // Nothing is ever sent: it is closed, or time is over.
+            let _ = ended.recv_timeout(PATIENCE);
         }
     }
 }
 
-fn sample(mut counters: Counters, interval: Duration, ended: &Receiver<()>, send: impl Fn(&mut Counters) -> bool) {
+fn sample(mut counters: Counters, interval: Duration, is_over: &Receiver<()>, send: impl Fn(&mut Counters) -> bool) {
     let mut next = Instant::now() + interval;
     loop {
-        let over = ended.recv_timeout(next.saturating_duration_since(Instant::now())) != Err(RecvTimeoutError::Timeout);
+        let wait = next.saturating_duration_since(Instant::now());
+        let over = is_over.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
         if !send(&mut counters) || over {
             return;
         }

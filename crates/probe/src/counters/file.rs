@@ -1,13 +1,16 @@
 //! Files of the kernel that are read again and again.
 
 use crate::tree::Tree;
+use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-/// Descriptors that are kept open in all; a process may have 1024 as a rule, and the load needs most of them.
+/// Descriptors that are kept open in all.
 const MOST_KEPT: usize = 128;
+/// The share of the descriptors that this process may have: the load needs the rest.
+const SHARE_KEPT: u64 = 8;
 /// The buffer through which every file is read, in bytes. Longer lines lose their ends.
 const BUFFER: usize = 64 << 10;
 /// Files of the kernel end; whatever is longer than this, in bytes, is not one.
@@ -18,13 +21,16 @@ const LONGEST: u64 = 64 << 20;
 pub struct Opener {
     tree: Tree,
     kept: usize,
+    most_kept: usize,
     /// Through this, all files are read.
     buffer: Vec<u8>,
 }
 
 impl Opener {
     pub fn new(tree: &Tree) -> Opener {
-        Opener { tree: tree.clone(), kept: 0, buffer: vec![0; BUFFER] }
+        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / SHARE_KEPT;
+        let most_kept = usize::try_from(allowed).unwrap_or(usize::MAX).min(MOST_KEPT);
+        Opener { tree: tree.clone(), kept: 0, most_kept, buffer: vec![0; BUFFER] }
     }
 
     pub fn tree(&self) -> &Tree {
@@ -34,7 +40,7 @@ impl Opener {
     /// A file that need not be there, now or later. Beyond the most that are kept, it is opened for each read.
     pub fn file(&mut self, path: &str) -> KernelFile {
         let path = self.tree.path(path);
-        let file = File::open(&path).ok().filter(|_| self.kept < MOST_KEPT);
+        let file = File::open(&path).ok().filter(|_| self.kept < self.most_kept);
         let keep = file.is_some();
         self.kept += usize::from(keep);
         KernelFile { path, file, keep }
@@ -164,8 +170,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("n"), "5").expect("a file");
         let mut opener = Opener::new(&Tree::at(folder.path()));
+        let most = opener.most_kept;
+        assert!(most > 0 && most <= MOST_KEPT);
         let mut files: Vec<KernelFile> = (0..MOST_KEPT + 50).map(|_| opener.file("n")).collect();
         assert!(files.iter_mut().all(|file| file.number(&mut opener) == Some(5)));
-        assert_eq!(files.iter().filter(|file| file.file.is_some()).count(), MOST_KEPT);
+        assert_eq!(files.iter().filter(|file| file.file.is_some()).count(), most);
     }
 }
