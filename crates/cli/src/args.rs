@@ -36,6 +36,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show what a run would do, how long it takes and what it writes; touches nothing.
     Plan(Box<PlanArgs>),
+    /// Show what this host is made of and which layers lie below a target; touches nothing.
+    Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
     /// Write the HTML report of one or more runs.
@@ -213,6 +215,22 @@ pub struct PlanArgs {
     /// Print the whole plan as JSON, down to each worker's byte ranges.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `plimsoll inventory`.
+#[derive(Debug, Args)]
+pub struct InventoryArgs {
+    /// Paths whose layers are to be shown, down to the disks.
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+
+    /// Print everything that is known as JSON, one entry for each host (docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+
+    /// The hosts to ask.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 }
 
 /// `plimsoll suites`.

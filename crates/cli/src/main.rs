@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(run) => commands::run(&run),
         Command::Plan(plan) => commands::plan(&plan),
+        Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
         Command::Show(show) => commands::show(&show),

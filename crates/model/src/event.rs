@@ -1,5 +1,6 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
 
+use crate::counters::CounterSample;
 use crate::sample::IntervalSample;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub enum Event {
     Sample(IntervalSample),
     /// A host told when it really began a stage. It comes when the host ends the stage.
     HostStarted(HostStart),
+    /// What a host's kernel counted while a stage ran.
+    Counters(Box<CounterSample>),
     /// A stage ended on all hosts.
     StageEnded {
         /// The stage's number.

@@ -3,8 +3,10 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
+pub mod counters;
 pub mod event;
 pub mod histogram;
+pub mod inventory;
 pub mod load;
 pub mod op;
 pub mod plan;
@@ -16,6 +18,7 @@ pub mod spec;
 pub mod testbed;
 pub mod units;
 
+pub use counters::CounterSample;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};
 pub use op::Op;

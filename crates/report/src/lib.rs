@@ -4,6 +4,7 @@ mod chart;
 mod doubts;
 mod findings;
 pub mod html;
+pub mod inventory;
 pub mod json;
 pub mod live;
 pub mod plan;

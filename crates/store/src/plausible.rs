@@ -56,6 +56,13 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && adds_up(all().map(|sample| sample.start_ns))
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
+    let counters = || record.stages.iter().flat_map(|stage| &stage.counters);
+    if counters().any(|sample| sample.host >= hosts) {
+        return Err("counters come from a host that is not there");
+    }
+    // Their values are added up with saturation, as nothing depends on them.
+    let sums =
+        sums && adds_up(counters().map(|sample| sample.length_ns)) && adds_up(counters().map(|sample| sample.start_ns));
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 

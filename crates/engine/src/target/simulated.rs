@@ -32,6 +32,7 @@ pub fn simulated(path: &str) -> TargetFacts {
         total: size,
         direct: DirectIo::Unknown,
         device: None,
+        chain: Vec::new(),
     }
 }
 

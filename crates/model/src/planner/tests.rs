@@ -28,6 +28,7 @@ pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
         total: Bytes::gib(200),
         direct: DirectIo::Aligned(512),
         device: None,
+        chain: Vec::new(),
     }
 }
 
@@ -48,6 +49,7 @@ pub(super) fn host(targets: Vec<TargetFacts>) -> HostFacts {
         place: crate::testbed::Place::default(),
         identity: String::new(),
         agent_version: "0".into(),
+        inventory: crate::inventory::Inventory::default(),
         targets,
     }
 }
@@ -222,6 +224,7 @@ fn device(numa_node: Option<u32>) -> DeviceFacts {
         logical_block: 512,
         scheduler: String::new(),
         numa_node,
+        ..DeviceFacts::default()
     }
 }
 

@@ -109,7 +109,7 @@ impl Progress {
                 }
             }
             Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
-            Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+            Event::Counters(_) | Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
         }
     }
 
