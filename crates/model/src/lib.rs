@@ -3,6 +3,8 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
+pub mod cluster;
+pub mod devices;
 pub mod event;
 pub mod histogram;
 pub mod load;
@@ -16,6 +18,7 @@ pub mod spec;
 pub mod testbed;
 pub mod units;
 
+pub use cluster::Cluster;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};
 pub use op::Op;

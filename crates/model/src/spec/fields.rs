@@ -125,7 +125,8 @@ pub struct FieldDoc {
     pub doc: String,
 }
 
-/// Declares a table of a suite: the struct, how it is read, and its rows in the reference.
+/// Declares a table of a suite or of a testbed: the struct, how it is read, and its rows in the reference. Its users bring `Reader`,
+/// `Given`, `Field` and `FieldDoc` into scope.
 macro_rules! spec_table {
     ($(#[doc = $table_doc:literal])+ pub struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $default:expr)?,)*
@@ -143,7 +144,7 @@ macro_rules! spec_table {
             pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             /// Reads the fields of this table from `reader`, which the caller finishes.
-            pub(super) fn read(reader: &mut Reader<'_>) -> $name {
+            pub(crate) fn read(reader: &mut Reader<'_>) -> $name {
                 $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
             }
 
@@ -180,6 +181,7 @@ macro_rules! spec_table {
         None
     };
 }
+pub(crate) use spec_table;
 
 spec_table! {
     /// The top of the file.

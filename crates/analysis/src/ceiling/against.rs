@@ -1,0 +1,85 @@
+//! A run beside the ceiling of the testbed that it ran on.
+
+use super::{Ceiling, Workload, ceiling};
+use crate::results::ResultRow;
+use model::{Cluster, Op, Record};
+
+/// What one workload of a run reached of what the testbed can carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// The point's number in the plan.
+    pub point: u32,
+    /// The number of its work among those of the point.
+    pub index: u32,
+    /// Axis and value of each sweep axis.
+    pub sweep: Vec<(String, String)>,
+    /// Reads and writes per second, together.
+    pub iops: f64,
+    /// The ceiling.
+    pub ceiling: Ceiling,
+}
+
+impl Reached {
+    /// The share of the ceiling, 0 and up; `None` where too little is known of the testbed.
+    pub fn share(&self) -> Option<f64> {
+        self.ceiling.share(self.iops)
+    }
+
+    /// The remark that a result above the ceiling did not come from where the testbed says. Within a fiftieth, datasheets round.
+    pub fn is_above(&self) -> bool {
+        self.share().is_some_and(|share| share > 1.02)
+    }
+}
+
+/// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the order of the rows. Workloads that ran at
+/// the same time are judged each as if it were alone: their shares add up.
+pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
+    let mut reached: Vec<Reached> = Vec::new();
+    for row in rows.iter().filter(|row| row.op != Op::Fsync) {
+        match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, row.index)) {
+            Some(known) => known.iops += row.iops(),
+            None => reached.push(Reached {
+                point: row.point,
+                index: row.index,
+                sweep: row.sweep.clone(),
+                iops: row.iops(),
+                ceiling: ceiling(cluster, &Workload::of_work(&row.work, record.plan.footprint())),
+            }),
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Recorded;
+    use model::StageKind;
+
+    fn reached(read_iops: u64) -> Vec<Reached> {
+        let text = format!(
+            "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {read_iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\nwrite_iops = 100\n"
+        );
+        let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
+        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"50%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100; 50]), (Op::Write, &[100; 50])]);
+        let record = recorded.record();
+        against(&cluster, &record, &crate::results(&record))
+    }
+
+    #[test]
+    fn reads_and_writes_count_together_against_the_ceiling_of_their_mix() {
+        // Half of 1 ÷ 100 s and half of 1 ÷ 100 s: 100 requests per second, of which 100 were seen.
+        let reached = reached(100);
+        assert_eq!(reached.len(), 1);
+        assert!((reached[0].share().expect("known") - 1.0).abs() < 1e-9, "{reached:?}");
+        assert!(!reached[0].is_above());
+    }
+
+    #[test]
+    fn what_is_above_the_ceiling_did_not_come_from_there() {
+        assert!(reached(50)[0].is_above());
+        assert!(!reached(1_000)[0].is_above());
+    }
+}
