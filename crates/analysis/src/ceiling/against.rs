@@ -2,6 +2,7 @@
 
 use super::{Ceiling, Workload, ceiling};
 use crate::results::ResultRow;
+use crate::warning::Warning;
 use model::{Cluster, Op, Record};
 
 /// What one workload of a run reached of what the testbed can carry.
@@ -50,6 +51,16 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
     reached
 }
 
+/// Puts the doubt beside every row that is above the ceiling.
+pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
+    for above in reached.iter().filter(|reached| reached.is_above()) {
+        let (Some(share), Some(binding)) = (above.share(), above.ceiling.binding()) else { continue };
+        let here = rows.iter_mut().filter(|row| (row.point, row.index) == (above.point, above.index));
+        here.filter(|row| row.op != Op::Fsync)
+            .for_each(|row| row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer }));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +68,11 @@ mod tests {
     use model::StageKind;
 
     fn reached(read_iops: u64) -> Vec<Reached> {
+        judged(read_iops).0
+    }
+
+    /// What was reached, and the rows with their doubts.
+    fn judged(read_iops: u64) -> (Vec<Reached>, Vec<ResultRow>) {
         let text = format!(
             "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {read_iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\nwrite_iops = 100\n"
         );
@@ -65,7 +81,10 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100; 50]), (Op::Write, &[100; 50])]);
         let record = recorded.record();
-        against(&cluster, &record, &crate::results(&record))
+        let mut rows = crate::results(&record);
+        let reached = against(&cluster, &record, &rows);
+        doubt(&reached, &mut rows);
+        (reached, rows)
     }
 
     #[test]
@@ -79,7 +98,14 @@ mod tests {
 
     #[test]
     fn what_is_above_the_ceiling_did_not_come_from_there() {
-        assert!(reached(50)[0].is_above());
-        assert!(!reached(1_000)[0].is_above());
+        let doubted = |rows: &[ResultRow]| {
+            rows.iter().filter(|row| row.warnings.iter().any(|doubt| doubt.code() == "above-ceiling")).count()
+        };
+        let (above, rows) = judged(50);
+        assert!(above[0].is_above());
+        assert_eq!(doubted(&rows), 2, "reads and writes");
+        let (below, rows) = judged(1_000);
+        assert!(!below[0].is_above());
+        assert_eq!(doubted(&rows), 0);
     }
 }

@@ -13,7 +13,7 @@ mod protection;
 mod tiers;
 mod workload;
 
-pub use against::{Reached, against};
+pub use against::{Reached, against, doubt};
 pub use protection::{Amplification, amplification};
 pub use workload::Workload;
 

@@ -12,10 +12,15 @@ mod workload;
 use crate::words;
 use analysis::RunState;
 use markup::{Markup, classed, element, plain};
-use model::Record;
+use model::{Cluster, Record};
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
+    render_on(records, None)
+}
+
+/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran on.
+pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     let title = match records {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
         many => format!("{} runs: Plimsoll report", many.len()),
@@ -25,8 +30,13 @@ pub fn render(records: &[&Record]) -> String {
         body.push(comparison::sections(records));
     }
     for (number, record) in records.iter().enumerate() {
-        body.push(run(record, number, records.len()));
+        body.push(run(record, testbed, number, records.len()));
     }
+    document(title, body)
+}
+
+/// A page that needs nothing else.
+pub(crate) fn document(title: String, body: Markup) -> String {
     let head = [
         element("meta", &[("charset", "utf-8")], ""),
         element("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")], ""),
@@ -41,10 +51,15 @@ pub fn render(records: &[&Record]) -> String {
 }
 
 /// Everything about one run.
-fn run(record: &Record, number: usize, of: usize) -> Markup {
-    let rows = analysis::results(record);
+fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> Markup {
+    let mut rows = analysis::results(record);
+    let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
+    analysis::ceiling::doubt(&reached, &mut rows);
     let mut content = header(record, number, of);
     content.push(results::section(record, &rows));
+    if let Some(cluster) = testbed {
+        content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
+    }
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)
