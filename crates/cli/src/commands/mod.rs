@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod ceiling;
 mod clean;
 mod pages;
 mod plan;
@@ -9,6 +10,7 @@ mod saved;
 mod suites;
 
 pub use agent::agent;
+pub use ceiling::ceiling;
 pub use clean::clean;
 pub use pages::{completions, man};
 pub use plan::plan;
