@@ -2,7 +2,7 @@
 
 use super::protection::sent_on;
 use super::{Amplification, Assumption, Workload};
-use model::cluster::{NodeGroup, Placement, fixed};
+use model::cluster::{CopiesUsed, NodeGroup, Placement, fixed};
 use model::{Cluster, Percent};
 
 /// Bytes through all nodes' ports for each request of the client, in each direction.
@@ -34,33 +34,34 @@ pub(super) fn traffic(
         let sent_on = sent_on(cluster, amplification, 1.0);
         return Traffic { sent: reads + writes * sent_on, received: writes * (1.0 + sent_on) };
     }
+    let nodes = cluster.node_count().max(1) as f64;
+    let used = fixed(cluster.access.copies_used.value);
+    let copies = copies_on_nodes(cluster);
     let local_reads = fixed(cluster.access.local_reads.value).map(share).unwrap_or_else(|| {
-        let local = favourable_reads(cluster);
-        if reads > 0.0 && local < 1.0 {
+        let local = if used == Some(CopiesUsed::Any) { 1.0 / nodes } else { (copies / nodes).min(1.0) };
+        if used.is_none() && reads > 0.0 && local < 1.0 {
             assumptions.push(Assumption::LocalReads(local));
         }
         local
     });
     let local_writes = fixed(cluster.access.local_writes.value).map(share).unwrap_or_else(|| {
-        if writes > 0.0 && cluster.node_count() > 1 {
+        if used.is_none() && writes > 0.0 && nodes > 1.0 {
             assumptions.push(Assumption::LocalWrites);
         }
-        1.0
+        if used == Some(CopiesUsed::Any) { (copies / nodes).min(1.0) } else { 1.0 }
     });
     let across = reads * (1.0 - local_reads) + writes * sent_on(cluster, amplification, local_writes);
     Traffic { sent: across, received: across }
 }
 
-/// The share of reads with a copy on the node that asks, if blocks are spread evenly: copies ÷ nodes.
-fn favourable_reads(cluster: &Cluster) -> f64 {
-    let nodes = cluster.node_count().max(1) as f64;
-    let copies = match cluster.protection.placement.value {
+/// On how many nodes a block has a copy.
+fn copies_on_nodes(cluster: &Cluster) -> f64 {
+    match cluster.protection.placement.value {
         Placement::Drive => 1.0,
         Placement::Node | Placement::Site => {
             fixed(cluster.protection.copies.value).map_or(1.0, |copies| f64::from(copies.0))
         }
-    };
-    (copies / nodes).min(1.0)
+    }
 }
 
 /// What all ports of a group carry in one direction, in bytes per second.

@@ -111,6 +111,23 @@ fn report_c_no_published_figure_is_above_its_ceiling() {
 }
 
 #[test]
+fn report_c_more_nodes_bring_more_cache() {
+    let read = work(4, 100, true, 16.0);
+    let hits = |what_if| judge(C, what_if, &read).hits.expect("a cache").0;
+    assert!(near(hits(""), 0.56, 1e-9) && near(hits("nodes+2"), 0.84, 1e-9));
+    let (four, six) = (judge(C, "", &read), judge(C, "nodes+2", &read));
+    // Half as many disks again, and 16 instead of 44 % of the reads for them.
+    assert!(near(
+        six.limit(Layer::Drives).expect("known").iops,
+        four.limit(Layer::Drives).expect("known").iops * 1.5 * 0.44 / 0.16,
+        1e-9
+    ));
+    // A copy for each of two nodes: of two blocks written, on average one half is local on four nodes, a third on six.
+    let sent = |what_if| bytes_per_s(&judge(C, what_if, &work(4, 0, true, 1.0)), Layer::Ports);
+    assert!(near(sent(""), 4.0 * 1.25e9 / 1.5, 1e-9) && near(sent("nodes+2"), 6.0 * 1.25e9 / (2.0 - 1.0 / 3.0), 1e-9));
+}
+
+#[test]
 fn report_d_a_remote_master_makes_every_read_cross_and_writes_go_to_four_drives() {
     let mix = work(8, 67, true, 1.0);
     let local = judge(D, "", &mix);
@@ -194,7 +211,7 @@ proptest! {
             let raised = judge(text, more, &workload).binding().expect("known").iops;
             prop_assert!(raised >= base * (1.0 - 1e-9), "{more}: {base} to {raised}");
         }
-        // Where local copies are taken for granted, more of them mean more local reads.
+        // Where the nearest copy is used, more of them mean more local reads.
         if testbed == 3 {
             return Ok(());
         }

@@ -1,8 +1,9 @@
 //! Drives: those of the cache tier and those behind it.
 
 use super::{Amplification, Assumption, Workload};
-use model::Cluster;
 use model::cluster::{CacheKind, Destage, Figures, Role, fixed};
+use model::spec::Auto;
+use model::{Cluster, Percent};
 
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
@@ -23,10 +24,10 @@ pub(super) fn hits(
     }
     let raw: Option<f64> =
         cluster.drives(Role::Cache).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
-    let guessed = raw.map(|raw| raw / amplification.space);
-    let said = |bytes: model::Bytes| bytes.0 as f64;
-    let read_usable = fixed(cluster.cache.read_usable.value).map(said);
-    let write_usable = fixed(cluster.cache.write_usable.value).map(said).or(read_usable);
+    let read_copies = fixed(cluster.cache.read_copies.value).map_or(amplification.space, |copies| f64::from(copies.0));
+    let of_raw = |share: Auto<Percent>| fixed(share).map_or(1.0, |share| f64::from(share.ppm) / 1e6);
+    let read_usable = raw.map(|raw| raw * of_raw(cluster.cache.read_share.value) / read_copies);
+    let write_usable = raw.map(|raw| raw * of_raw(cluster.cache.write_share.value) / amplification.space);
     let (reads, writes) = match kind {
         CacheKind::None => (false, false),
         CacheKind::Read => (true, false),
@@ -34,12 +35,13 @@ pub(super) fn hits(
         CacheKind::ReadWrite => (true, true),
     };
     let needs = (reads && workload.read_share() > 0.0, writes && workload.write_share() > 0.0);
-    let is_guess = (needs.0 && read_usable.is_none()) || (needs.1 && write_usable.is_none());
-    let share = |usable: Option<f64>| match (usable.or(guessed), workload.footprint) {
+    let is_guess = (needs.0 && fixed(cluster.cache.read_share.value).is_none())
+        || (needs.1 && fixed(cluster.cache.write_share.value).is_none());
+    let share = |usable: Option<f64>| match (usable, workload.footprint) {
         (Some(usable), Some(footprint)) if footprint.0 > 0 => (usable / footprint.0 as f64).min(1.0),
         _ => 1.0,
     };
-    match (workload.footprint, guessed) {
+    match (workload.footprint, if needs.0 { read_usable } else { write_usable }) {
         (None, _) | (_, None) if needs.0 || needs.1 => assumptions.push(Assumption::InCache),
         (Some(_), Some(bytes)) if is_guess => assumptions.push(Assumption::CacheSize(bytes)),
         _ => {}

@@ -95,30 +95,21 @@ fn cache(cluster: &Cluster, problems: &mut Vec<Problem>) {
         }
         _ => {}
     }
-    let raw: Option<f64> =
-        cluster.drives(Role::Cache).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
-    for usable in [&cluster.cache.read_usable, &cluster.cache.write_usable] {
-        let Some(bytes) = fixed(usable.value) else { continue };
-        match raw {
-            Some(raw) if has_drives && bytes.0 as f64 > raw => {
-                let message = format!(
-                    "the cache cannot hold {:.2} TB: its drives have {:.2} TB",
-                    tera(bytes.0 as f64),
-                    tera(raw)
-                );
-                problems.push(Problem::new(place(usable), message, "write less, or \"auto\""));
-            }
-            _ if !has_drives => {
-                let message = "a size of the cache, but no drive has the role cache";
-                problems.push(Problem::new(place(usable), message, "give some [[nodes.drives]] role = \"cache\""));
-            }
-            _ => {}
+    let shares = [&cluster.cache.read_share, &cluster.cache.write_share];
+    for share in shares {
+        if fixed(share.value).is_some() && !has_drives {
+            let message = "a share of the cache, but no drive has the role cache";
+            problems.push(Problem::new(place(share), message, "give some [[nodes.drives]] role = \"cache\""));
         }
     }
-}
-
-fn tera(bytes: f64) -> f64 {
-    bytes / 1e12
+    if let [Some(read), Some(write)] = shares.map(|share| fixed(share.value))
+        && read.ppm + write.ppm > 1_000_000
+        && (read.ppm, write.ppm) != (1_000_000, 1_000_000)
+    {
+        let message = format!("{read} for reads and {write} for writes are more than the cache");
+        let remedy = "write shares that add up to at most 100%, or 100% for both where one space serves both";
+        problems.push(Problem::new(place(&cluster.cache.write_share), message, remedy));
+    }
 }
 
 fn access(cluster: &Cluster, problems: &mut Vec<Problem>) {

@@ -41,6 +41,16 @@ words! {
 }
 
 words! {
+    /// Which copies requests of a node reach.
+    pub enum CopiesUsed {
+        /// A copy on the same node wherever there is one: copies ÷ nodes of the reads, and one copy of every write.
+        Near = "near",
+        /// Any: 1 ÷ nodes of the reads, copies ÷ nodes of the writes.
+        Any = "any",
+    }
+}
+
+words! {
     /// What a drive is used for.
     pub enum Role {
         /// Data rests here.
@@ -83,9 +93,11 @@ spec_table! {
 spec_table! {
     /// Where requests come from and whom they reach.
     pub struct AccessSpec {
-        /// The share of reads that the node answers that asks, where the load runs on the nodes. `"auto"`: copies ÷ nodes, as if a local copy were always used. With clients of their own, none.
+        /// Which copies are used, where the load runs on the nodes. `"auto"`: `"near"`, the favourable case.
+        copies_used: Auto<CopiesUsed> = Auto::Auto,
+        /// The share of reads that the node answers that asks. `"auto"`: by `copies_used`. With clients of their own, none.
         local_reads: Auto<Percent> = Auto::Auto,
-        /// The share of writes of which one copy stays on the node that writes. `"auto"`: all, where the load runs on the nodes.
+        /// The share of writes of which one copy stays on the node that writes. `"auto"`: by `copies_used`.
         local_writes: Auto<Percent> = Auto::Auto,
         /// The share of reads that the other site answers.
         remote_site_reads: Percent = Percent::ZERO,
@@ -99,10 +111,12 @@ spec_table! {
     pub struct CacheSpec {
         /// What it is for. `"auto"`: reads and writes, where drives have the role `cache`.
         kind: Auto<CacheKind> = Auto::Auto,
-        /// How many bytes of data it keeps for reads. `"auto"`: the cache drives' capacity ÷ what each byte takes with its protection.
-        read_usable: Auto<Bytes> = Auto::Auto,
-        /// How many bytes of data it takes up before it has to destage. `"auto"`: as `read_usable`.
-        write_usable: Auto<Bytes> = Auto::Auto,
+        /// The share of the cache drives' capacity that keeps blocks for reads. `"auto"`: all of it.
+        read_share: Auto<Percent> = Auto::Auto,
+        /// The share that takes up writes before it has to destage. `"auto"`: all of it.
+        write_share: Auto<Percent> = Auto::Auto,
+        /// How many copies of a block it keeps for reads. `"auto"`: as many bytes as the block takes with its protection.
+        read_copies: Auto<Count> = Auto::Auto,
         /// In what order it destages.
         destage: Destage = Destage::Random,
     }

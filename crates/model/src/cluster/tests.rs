@@ -82,7 +82,7 @@ fn contradictions_are_refused_with_their_reason() {
         (format!("{nodes}[protection]\ndata = 2\nparity = 1\n"), "3 data and parity blocks cannot live"),
         (format!("{nodes}[protection]\ncopies = 2\nplacement = \"site\"\n"), "all nodes stand at one"),
         (format!("{nodes}[cache]\nkind = \"read\"\n"), "no drive has the role cache"),
-        (format!("{nodes}[cache]\nread_usable = \"1TB\"\n"), "a size of the cache"),
+        (format!("{nodes}[cache]\nread_share = 50\n"), "a share of the cache"),
         (format!("{nodes}far_ports = 1\n"), "far ports, but no ports"),
         (format!("{nodes}ports = 1\nfar_ports = 2\nsockets = 2\n"), "2 of 1 ports cannot hang"),
         (format!("{nodes}sockets = 1\nsocket_link = \"20GB/s\"\n"), "one socket has no link"),
@@ -93,7 +93,7 @@ fn contradictions_are_refused_with_their_reason() {
         (format!("{nodes}[[nodes.drives]]\nmodel = \"p4610\"\n"), "did you mean \"p4610-"),
         (format!("{nodes}[clients]\nports = 2\n"), "clients without a count"),
         (format!("{nodes}[clients]\ncount = 2\n[access]\nlocal_reads = 50\n"), "no request is local"),
-        (GOOD.to_owned() + "[cache]\nread_usable = \"20TB\"\n", "cannot hold 20.00 TB: its drives have 19.20 TB"),
+        (GOOD.to_owned() + "[cache]\nread_share = 70\nwrite_share = 40\n", "70% for reads and 40% for writes are more"),
         (GOOD.to_owned() + "[cache]\nkind = \"none\"\n", "cache drives, but no cache"),
     ] {
         let said = messages(&text, &[]);

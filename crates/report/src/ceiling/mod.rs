@@ -92,28 +92,24 @@ fn limit(ceiling: &Ceiling, limit: Limit) -> String {
 /// Which layer binds, and what would come next.
 fn verdict(ceiling: &Ceiling) -> String {
     let name = &ceiling.workload.name;
-    match (ceiling.binding(), ceiling.next()) {
-        (None, _) => format!("{name}: the testbed says too little of every layer."),
-        (Some(binding), None) => {
-            format!(
-                "{name}: {} bind at {}; nothing is known of what comes next.",
-                layer(binding.layer),
-                limit(ceiling, binding)
-            )
-        }
-        (Some(binding), Some(next)) => format!(
-            "{name}: {} bind at {}. If they did not, {} would at {} ({:.2} times as much).",
-            layer(binding.layer),
-            limit(ceiling, binding),
+    let Some(binding) = ceiling.binding() else {
+        return format!("{name}: the testbed says too little of every layer.");
+    };
+    // Some layers are one thing, others have names of many.
+    let (binds, it) = match binding.layer {
+        Layer::Cpu | Layer::Fabric | Layer::SiteLink | Layer::SocketLink => ("binds", "it"),
+        Layer::Drives | Layer::Cache | Layer::Ports | Layer::ClientPorts => ("bind", "they"),
+    };
+    let first = format!("{name}: {} {binds} at {}", layer(binding.layer), limit(ceiling, binding));
+    match ceiling.next() {
+        None => format!("{first}; nothing is known of what comes next."),
+        Some(next) => format!(
+            "{first}. If {it} did not, {} would at {} ({:.2} times as much).",
             layer(next.layer),
             limit(ceiling, next),
             next.iops / binding.iops
         ),
     }
-    // One layer is one thing, though most have names of many.
-    .replace("CPU bind ", "CPU binds ")
-    .replace("fabric bind ", "fabric binds ")
-    .replace("link bind ", "link binds ")
 }
 
 /// A measured figure as a share of each layer.
@@ -148,14 +144,14 @@ fn assumption(assumption: Assumption) -> String {
                 .to_owned()
         }
         Assumption::LocalReads(share) => {
-            format!("Assumed: {} of reads find a copy on their own node (access.local_reads).", words::share(share))
+            format!("Assumed: {} of reads find a copy on their own node (access.copies_used).", words::share(share))
         }
         Assumption::LocalWrites => {
-            "Assumed: one copy of each write stays on its own node (access.local_writes).".to_owned()
+            "Assumed: one copy of each write stays on its own node (access.copies_used).".to_owned()
         }
         Assumption::OneCopy => "Assumed: one copy, since [protection] says nothing.".to_owned(),
         Assumption::CacheSize(bytes) => format!(
-            "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after protection (cache.read_usable, cache.write_usable).",
+            "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after protection (cache.read_share, cache.write_share).",
             bytes / 1e12
         ),
     }

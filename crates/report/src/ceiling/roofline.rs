@@ -35,11 +35,11 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
     Lines {
         title: format!("Bandwidth over request size, {}", mix(like)),
         description: description(&ceilings),
-        x: Scale::Log { min: sizes[0], max: sizes[sizes.len() - 1] },
+        x: Scale::Doublings { min: sizes[0], max: sizes[sizes.len() - 1] },
         x_name: "request size",
         x_words: |bytes| Bytes(bytes.round() as u64).to_string(),
         y: Scale::log_between(least, most),
-        y_words: words::gb_per_s,
+        y_words: bandwidth,
         lines,
     }
     .render()
@@ -47,6 +47,13 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
 
 fn sized(like: &Workload, bytes: f64) -> Workload {
     Workload { read_bytes: bytes, write_bytes: bytes, ..like.clone() }
+}
+
+/// A bandwidth in few enough characters for an axis: `96 GB/s`, `1.5 GB/s`, `20 MB/s`.
+fn bandwidth(bytes_per_s: f64) -> String {
+    let (value, unit) = if bytes_per_s >= 9.995e8 { (bytes_per_s / 1e9, "GB/s") } else { (bytes_per_s / 1e6, "MB/s") };
+    let text = if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") };
+    format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// `random, 70% read`.
@@ -85,5 +92,28 @@ fn style(layer: Layer) -> &'static str {
         Layer::SiteLink => "line site-link",
         Layer::SocketLink => "line socket-link",
         Layer::Cpu => "line cpu",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Percent;
+
+    #[test]
+    fn a_roofline_has_a_line_for_each_layer_and_one_for_the_least_of_them() {
+        let text = "name = \"t\"\n[[nodes]]\ncount = 2\nports = 1\nport_speed = \"10Gbit/s\"\n[[nodes.drives]]\nmodel = \"nvme-gen3\"\n[access]\nlocal_reads = 0\n";
+        let cluster = Cluster::parse("t", text, &[]).expect("a good testbed");
+        let like = Workload::new("w", Bytes::kib(4), Percent::ALL, true, None);
+        let svg = chart(&cluster, &like).into_string();
+        // Two lines of layers and the roof, and each again in the legend.
+        assert_eq!(svg.matches("<polyline").count(), 3, "{svg}");
+        assert!(svg.contains("Bound by capacity drives from 512 B, then node ports from 4 KiB"), "{svg}");
+        assert!(svg.contains(">2 MiB<") && svg.contains("2.5 GB/s"), "{svg}");
+    }
+
+    #[test]
+    fn bandwidths_of_an_axis_are_short() {
+        assert_eq!([96e9, 1.5e9, 2e7, 1e12].map(bandwidth), ["96 GB/s", "1.5 GB/s", "20 MB/s", "1000 GB/s"]);
     }
 }
