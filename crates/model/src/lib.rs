@@ -11,6 +11,7 @@ pub mod load;
 pub mod op;
 pub mod plan;
 pub mod planner;
+pub mod published;
 pub mod record;
 pub mod rng;
 pub mod sample;
