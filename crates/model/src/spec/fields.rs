@@ -1,7 +1,6 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
 //! reference in `docs/suite-reference.md` all come from these tables.
 
-use super::arithmetic::{Computed, Lookup};
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent};
@@ -149,7 +148,7 @@ macro_rules! spec_table {
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
-            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
+            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &$crate::spec::arithmetic::Lookup<'_>) -> Vec<$crate::spec::arithmetic::Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {
                     computed.extend(self.$field.compute(stringify!($field), lookup));

@@ -23,7 +23,7 @@ pub fn section(name: &str, reached: &[Reached]) -> Markup {
 
 fn row(reached: &Reached) -> Markup {
     let workload = &reached.ceiling.workload;
-    let name = match words::sweep(&reached.sweep).as_str() {
+    let name = match words::sweep(&reached.sweep, reached.repetition).as_str() {
         "" => workload.name.clone(),
         axes => format!("{} ({axes})", workload.name),
     };

@@ -10,7 +10,8 @@ mod results;
 mod workload;
 
 use crate::words;
-use analysis::RunState;
+use analysis::ceiling::Reached;
+use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
 use model::{Cluster, Record};
 
@@ -27,7 +28,7 @@ pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     };
     let mut body = Markup::new();
     if records.len() > 1 {
-        body.push(comparison::sections(records));
+        body.push(comparison::sections(records, testbed));
     }
     for (number, record) in records.iter().enumerate() {
         body.push(run(record, testbed, number, records.len()));
@@ -50,11 +51,17 @@ pub(crate) fn document(title: String, body: Markup) -> String {
     format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n"))
 }
 
-/// Everything about one run.
-fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> Markup {
+/// The results of a run with all doubts, and what they reached of the testbed's ceiling.
+fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
     let mut rows = analysis::results(record);
     let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
     analysis::ceiling::doubt(&reached, &mut rows);
+    (rows, reached)
+}
+
+/// Everything about one run.
+fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> Markup {
+    let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
     content.push(results::section(record, &rows));
     if let Some(cluster) = testbed {
