@@ -45,7 +45,7 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     let large = judge(A, "", &work(128, 100, false, footprint));
     assert_eq!(large.binding().map(|limit| limit.layer), Some(Layer::Cache), "{:?}", large.limits);
     assert!(near(bytes_per_s(&large, Layer::Cache), 12.0 * 3.2e9, 1e-9));
-    // At that limit the cores are busy for about a fifth, as the report saw.
+    // The costs in the testbed come from the report's two CPU shares: they have to give back the fifth that it saw here.
     let cpu = large.limit(Layer::Cpu).expect("a cost");
     assert!(near(large.binding().expect("known").iops / cpu.iops, 0.2, 0.05), "{:?}", large.limits);
     // Past the cache, the capacity drives bind.
