@@ -2,9 +2,9 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use model::planner::GivenUp;
 use model::cluster::WhatIf;
 use model::load::Rate;
+use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
 use std::path::PathBuf;
