@@ -2,6 +2,7 @@
 //!
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
+pub mod ceiling;
 mod degraded;
 mod issued;
 mod knee;

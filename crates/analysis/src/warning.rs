@@ -1,5 +1,6 @@
 //! What there can be to doubt. When each applies is decided in `validity`.
 
+use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
 use model::{Bytes, Nanos, NoteKind, Percent, Scale};
@@ -125,6 +126,13 @@ pub enum Warning {
         /// The factor.
         scale: Scale,
     },
+    /// More came back than the described testbed can give.
+    AboveCeiling {
+        /// The share of the ceiling, above 1.
+        share: f64,
+        /// The layer that ought to have bound.
+        layer: Layer,
+    },
     /// The target is a simulation.
     Simulated,
     /// No request came back.
@@ -152,6 +160,7 @@ impl Warning {
             Warning::Reducible { .. } => "reducible-contents",
             Warning::Incomplete { .. } => "incomplete",
             Warning::Scaled { .. } => "scaled",
+            Warning::AboveCeiling { .. } => "above-ceiling",
             Warning::Simulated => "simulated",
             Warning::NothingCompleted => "nothing-completed",
         }

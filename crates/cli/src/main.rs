@@ -8,6 +8,7 @@ mod hosts;
 mod quick;
 mod signals;
 mod suite;
+mod testbed;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
         Command::Show(show) => commands::show(&show),
+        Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),

@@ -277,6 +277,11 @@ pub fn warning(warning: &Warning) -> String {
         Warning::Simulated => {
             "The target is simulated: this shows how Plimsoll measures, not what storage carries.".to_owned()
         }
+        Warning::AboveCeiling { share, layer } => format!(
+            "This is {} of what the testbed's {} can do: some of it did not come from there, a cache perhaps, or a fact of the testbed is wrong.",
+            self::share(*share),
+            crate::ceiling::layer(*layer)
+        ),
         Warning::NothingCompleted => "No request completed.".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod ceiling;
 mod clean;
 mod inventory;
 mod pages;
@@ -10,6 +11,7 @@ mod saved;
 mod suites;
 
 pub use agent::agent;
+pub use ceiling::ceiling;
 pub use clean::clean;
 pub use inventory::inventory;
 pub use pages::{completions, man};

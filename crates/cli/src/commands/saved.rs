@@ -3,6 +3,7 @@
 use super::{print, print_json};
 use crate::args::{ReportArgs, ShowArgs};
 use crate::failure::Failure;
+use crate::testbed;
 use model::Record;
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,13 +11,14 @@ use std::process::ExitCode;
 /// Writes the page of one or more runs.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let records = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),
         (None, Some(first)) => first.with_extension("html"),
         (None, None) => return Err(Failure::Usage("error: no run is named; name a run file".to_owned())),
     };
     let all: Vec<&Record> = records.iter().collect();
-    std::fs::write(&out, report::html::render(&all)).map_err(|error| {
+    std::fs::write(&out, report::html::render_on(&all, testbed.as_ref())).map_err(|error| {
         Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
     })?;
     eprintln!("report    {}", out.display());

@@ -1,7 +1,6 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
 //! reference in `docs/suite-reference.md` all come from these tables.
 
-use super::arithmetic::{Computed, Lookup};
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::units::{Bytes, Nanos, Percent};
@@ -125,7 +124,8 @@ pub struct FieldDoc {
     pub doc: String,
 }
 
-/// Declares a table of a suite: the struct, how it is read, and its rows in the reference.
+/// Declares a table of a suite or of a testbed: the struct, how it is read, and its rows in the reference. Its users bring `Reader`,
+/// `Given`, `Field` and `FieldDoc` into scope.
 macro_rules! spec_table {
     ($(#[doc = $table_doc:literal])+ pub struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $default:expr)?,)*
@@ -143,12 +143,12 @@ macro_rules! spec_table {
             pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             /// Reads the fields of this table from `reader`, which the caller finishes.
-            pub(super) fn read(reader: &mut Reader<'_>) -> $name {
+            pub(crate) fn read(reader: &mut Reader<'_>) -> $name {
                 $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
-            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
+            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &$crate::spec::arithmetic::Lookup<'_>) -> Vec<$crate::spec::arithmetic::Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {
                     computed.extend(self.$field.compute(stringify!($field), lookup));
@@ -180,6 +180,7 @@ macro_rules! spec_table {
         None
     };
 }
+pub(crate) use spec_table;
 
 spec_table! {
     /// The top of the file.

@@ -14,20 +14,21 @@ mod reference;
 mod sweep;
 mod tree;
 
+pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
     OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
-pub(crate) use reader::join_words;
-pub(crate) use reader::words;
 pub use reader::{Auto, Count, Field, Given, Problem, nearest};
+pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
+pub(crate) use reference::write_table;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
+pub(crate) use tree::{parse as parse_tree, parse_value};
 
 use crate::units::{Bytes, Nanos};
 use arithmetic::{Arithmetic, Name};
-use reader::Reader;
 use sweep::Sweep;
 
 /// A suite, checked by itself; whether it fits a machine is the planner's question.
@@ -96,7 +97,7 @@ pub struct SpecErrors {
 }
 
 /// A suite is a page of text. More is not a suite.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 
 const NO_WORKLOAD: &str = "the suite has no workload";
 
@@ -176,7 +177,7 @@ impl Spec {
 }
 
 /// Reads the table `key` of `root`, or an empty one where it is not given.
-fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
+pub(crate) fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
     let empty = Table::default();
     let (table, span) = match root.get(key) {
         Some(Node { value: Value::Table(table), span }) => (table, span.clone()),
@@ -400,7 +401,7 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
 }
 
 /// Where a field was given; the start of the file for a default.
-fn place<T>(given: &Given<T>) -> Span {
+pub(crate) fn place<T>(given: &Given<T>) -> Span {
     given.span.clone().unwrap_or(0..0)
 }
 
