@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Plan(plan) => commands::plan(&plan),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
+        Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Agent(agent) => commands::agent(&agent),

@@ -1,6 +1,7 @@
 //! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
 
 mod chart;
+pub mod compare;
 mod doubts;
 mod findings;
 pub mod html;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod clean;
+mod compare;
 mod pages;
 mod plan;
 mod run;
@@ -10,6 +11,7 @@ mod suites;
 
 pub use agent::agent;
 pub use clean::clean;
+pub use compare::compare;
 pub use pages::{completions, man};
 pub use plan::plan;
 pub use run::run;

@@ -15,12 +15,17 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         (None, Some(first)) => first.with_extension("html"),
         (None, None) => return Err(Failure::Usage("error: no run is named; name a run file".to_owned())),
     };
-    let all: Vec<&Record> = records.iter().collect();
-    std::fs::write(&out, report::html::render(&all)).map_err(|error| {
+    write_page(&records.iter().collect::<Vec<_>>(), &out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of these runs and says where it is.
+pub fn write_page(records: &[&Record], out: &Path) -> Result<(), Failure> {
+    std::fs::write(out, report::html::render(records)).map_err(|error| {
         Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
     })?;
     eprintln!("report    {}", out.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Prints the results of a run.
@@ -34,6 +39,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(path: &Path) -> Result<Record, Failure> {
+/// The run in a file.
+pub fn read(path: &Path) -> Result<Record, Failure> {
     store::read(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }

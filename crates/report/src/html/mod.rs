@@ -4,6 +4,7 @@
 
 mod about;
 mod comparison;
+mod differences;
 pub(crate) mod markup;
 mod reproduce;
 mod results;
@@ -24,6 +25,7 @@ pub fn render(records: &[&Record]) -> String {
     if records.len() > 1 {
         body.push(comparison::sections(records));
     }
+    body.push(differences::section(&analysis::compare::compare(records), records));
     for (number, record) in records.iter().enumerate() {
         body.push(run(record, number, records.len()));
     }
