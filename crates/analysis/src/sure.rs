@@ -184,8 +184,8 @@ mod tests {
     }
 
     fn count_at_most(part: &[u64], at: u64) -> f64 {
-        let limit = model::histogram::bucket_of(at);
-        part.iter().filter(|value| model::histogram::bucket_of(**value) <= limit).count() as f64
+        let limit = bucket_of(at);
+        part.iter().filter(|value| bucket_of(**value) <= limit).count() as f64
     }
 
     #[test]
