@@ -1,6 +1,7 @@
 //! What each point carried: one row for each operation that it measured.
 
 use crate::degraded::counted;
+use crate::sure::Sure;
 use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
@@ -45,6 +46,8 @@ pub struct ResultRow {
     pub cpu: Cpu,
     /// Whether the stage ran to its planned end.
     pub complete: bool,
+    /// How sure the figures are.
+    pub sure: Sure,
     /// Every reason to doubt this row.
     pub warnings: Vec<Warning>,
 }
@@ -125,6 +128,7 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
                 errors: BTreeMap::new(),
                 cpu,
                 complete: stage.end == Some(StageEnd::Complete),
+                sure: Sure::default(),
                 warnings: Vec::new(),
             };
             let samples = counted(record, stage).flat_map(|sample| &sample.ops);

@@ -1,9 +1,12 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
+use crate::course;
 use crate::degraded::{Degraded, degraded};
 use crate::results::{ResultRow, figures};
 use crate::series::series;
 use crate::state::run_state;
+use crate::sure::sure;
+use crate::tally::tallies;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, PlannedTarget, StageKind};
@@ -26,14 +29,31 @@ const LEAST_FREE_SHARE: f64 = 0.1;
 /// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
 pub fn results(record: &Record) -> Vec<ResultRow> {
     let mut rows = figures(record);
+    let over_time = over_time(record, &mut rows);
     let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
-    for (row, missed) in rows.iter_mut().zip(missed) {
+    for ((row, missed), over_time) in rows.iter_mut().zip(missed).zip(over_time) {
         if let Some(stage) = record.stage(row.stage) {
             row.warnings = warnings(record, stage, row);
             row.warnings.extend(missed);
+            row.warnings.extend(over_time);
         }
     }
     rows
+}
+
+/// Says how sure each row is, and what there is to doubt about how it went over time.
+fn over_time(record: &Record, rows: &mut [ResultRow]) -> Vec<Vec<Warning>> {
+    let mut found = Vec::with_capacity(rows.len());
+    // Rows of one stage stand together.
+    for rows in rows.chunk_by_mut(|one, next| one.stage == next.stage) {
+        let Some(stage) = rows.first().and_then(|row| record.stage(row.stage)) else { continue };
+        let tallies = tallies(record, stage, &rows.iter().collect::<Vec<_>>());
+        for (row, tally) in rows.iter_mut().zip(&tallies) {
+            row.sure = sure(tally, &row.latency);
+            found.push(course::doubts(record, row, tally));
+        }
+    }
+    found
 }
 
 /// A rate is that of all operations of a workload together.

@@ -91,6 +91,56 @@ pub enum Warning {
         /// How many intervals were slow for it.
         intervals: u32,
     },
+    /// The start of the measured time was not like the rest of it.
+    WarmUp {
+        /// How long it took to become like the rest.
+        length: Nanos,
+        /// The level until then, as a share of the level after it.
+        share: f64,
+    },
+    /// The level changed in the measured time.
+    Changed {
+        /// The one host where it did; `None` for all hosts together.
+        host: Option<u32>,
+        /// How often.
+        times: u32,
+        /// When the largest change was, after the start of the stage.
+        at: Nanos,
+        /// The level after the largest change, as a share of the level before it.
+        share: f64,
+    },
+    /// The level did not settle, by the rule of the SNIA.
+    NotSteady {
+        /// Largest − smallest round, as a share of the mean.
+        range: f64,
+        /// Rise over the window, as a share of the mean.
+        slope: f64,
+    },
+    /// Some workers with the same work got much less of it done.
+    UnfairWorkers {
+        /// How many.
+        short: u32,
+        /// Of how many.
+        of: u32,
+        /// The least, as a share of the median.
+        least: f64,
+    },
+    /// Some hosts got much less done for each of their workers.
+    UnequalHosts {
+        /// How many.
+        short: u32,
+        /// Of how many.
+        of: u32,
+        /// The least, as a share of the median.
+        least: f64,
+    },
+    /// Rate and latency together make more requests outstanding than there can have been.
+    LittleBroken {
+        /// Requests per second × mean latency.
+        found: f64,
+        /// The most that the workers can have outstanding.
+        most: f64,
+    },
     /// The file system was nearly full with the layout in it.
     LittleSpace {
         /// The target.
@@ -153,6 +203,12 @@ impl Warning {
             Warning::WorkerBusy { .. } => "worker-busy",
             Warning::RateMissed { .. } => "rate-missed",
             Warning::Stalled { .. } => "stalled",
+            Warning::WarmUp { .. } => "warm-up",
+            Warning::Changed { .. } => "level-changed",
+            Warning::NotSteady { .. } => "not-steady",
+            Warning::UnfairWorkers { .. } => "unfair-workers",
+            Warning::UnequalHosts { .. } => "unequal-hosts",
+            Warning::LittleBroken { .. } => "little-broken",
             Warning::LittleSpace { .. } => "little-space",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",

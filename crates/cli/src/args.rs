@@ -1,5 +1,6 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
+use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::cluster::WhatIf;
@@ -28,6 +29,7 @@ Exit codes:
   3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
+  6    a condition of `compare --fail-if` was met
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
 
@@ -44,6 +46,8 @@ pub enum Command {
     Suites(SuitesArgs),
     /// Write the HTML report of one or more runs.
     Report(ReportArgs),
+    /// Say what differs between runs, by how much, and whether it can be told from chance.
+    Compare(CompareArgs),
     /// Show a run's results in the terminal, or as JSON.
     Show(ShowArgs),
     /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.
@@ -327,6 +331,27 @@ pub struct CeilingArgs {
     /// List the drives of the catalogue.
     #[arg(long, exclusive = true)]
     pub devices: bool,
+}
+
+/// `plimsoll compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run files, the first one being the base; or one run with several scenarios.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from chance, such as "iops < -5%" or "read p99 > 10%".
+    /// Figures: iops, bandwidth, mean, p50, p90, p99, p99.9, p99.99, cpu, deviation, host-deviation.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+
+    /// One JSON object (docs/json.md) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the page of the runs with their differences, too.
+    #[arg(short, long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
 }
 
 /// `plimsoll show`.

@@ -24,6 +24,8 @@ pub enum Failure {
 
 /// Requests failed, but the run is complete.
 pub const REQUESTS_FAILED: u8 = 1;
+/// A condition of `compare --fail-if` was met.
+pub const CONDITION_MET: u8 = 6;
 
 impl Failure {
     /// The exit code of the documented table.

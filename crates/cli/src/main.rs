@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
+        Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Clean(clean) => commands::clean(&clean),

@@ -2,6 +2,7 @@
 
 pub mod ceiling;
 mod chart;
+pub mod compare;
 mod doubts;
 mod findings;
 pub mod html;

@@ -20,7 +20,7 @@ pub fn results(record: &Record) -> String {
     if swept {
         head.push("sweep");
     }
-    head.extend(["op", "IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "max", "errors", "CPU"]);
+    head.extend(["op", "IOPS", "±", "MiB/s", "mean", "p50", "p99", "±", "p99.9", "max", "errors", "CPU"]);
     table.set_header(head);
     for row in &rows {
         table.add_row(cells(row, swept, &mut marks));
@@ -32,6 +32,7 @@ pub fn results(record: &Record) -> String {
     }
     let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
+    text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }
@@ -58,10 +59,12 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     cells.extend([
         row.op.name().to_owned(),
         format!("{}{}", words::iops(row.iops()), superscripts(&marks.of(row, Touches::Rate))),
+        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
         words::mib_per_s(row.bytes_per_s()),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
         format!("{}{}", quantile(0.99), superscripts(&marks.of(row, Touches::P99))),
+        words::sureness(row.latency.quantile_ns(0.99).map(|ns| ns as f64), row.sure.p99_ns()),
         format!("{}{}", quantile(0.999), superscripts(&marks.of(row, Touches::P999))),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),

@@ -1,6 +1,6 @@
 //! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
 
-use analysis::{RunState, Warning};
+use analysis::{Interval, ResultRow, RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
 use model::plan::Work;
@@ -72,6 +72,29 @@ pub fn count(value: u64) -> String {
 pub fn share(value: f64) -> String {
     let percent = value * 100.0;
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash where there is none.
+pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
+    match value.zip(interval) {
+        Some((value, interval)) if value > 0.0 => {
+            let reach = (interval.high - value).max(value - interval.low).max(0.0) / value;
+            if reach < 0.001 { "±<0.1 %".to_owned() } else { format!("±{}", share(reach)) }
+        }
+        _ => "–".to_owned(),
+    }
+}
+
+/// What the column of [`sureness`] is, and why some have none.
+pub fn sureness_legend(rows: &[ResultRow]) -> String {
+    let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
+    let none: Vec<usize> = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals).collect();
+    if let (Some(least), Some(most)) = (none.iter().min(), none.iter().max()) {
+        let many =
+            if least == most { counted(*most as u64, "interval") } else { format!("{least} to {most} intervals") };
+        text.push_str(&format!(" –: none; {many} of time, or such that depend on each other, are too few to know it."));
+    }
+    text
 }
 
 /// `2026-01-02 03:04:05 UTC`. In UTC, because reports travel.
@@ -247,6 +270,37 @@ pub fn warning(warning: &Warning) -> String {
             "The target stood still (a request took {longest}; {} with less than half of the usual): in a closed loop, the requests that would have been due meanwhile were never sent and are in no quantile. Load at a fixed rate to see them.",
             counted(u64::from(*intervals), "interval")
         ),
+        Warning::WarmUp { length, share: level } => format!(
+            "There was a warm-up of {length} inside the measured time: until then, the level was {} of the level after it. Precondition longer.",
+            share(*level)
+        ),
+        Warning::Changed { host, times, at, share: level } => format!(
+            "The level changed {} in the measured time{}; the largest change was at {at}, to {} of the level before. One figure does not describe both.",
+            if *times == 1 { "once".to_owned() } else { format!("{} times", count(u64::from(*times))) },
+            host.map_or_else(String::new, |host| format!(" on host {}", count(u64::from(host)))),
+            share(*level)
+        ),
+        Warning::NotSteady { range, slope } => format!(
+            "Not steady by the rule of the SNIA: over five rounds, the range was {} of the mean (at most 20 %), and the trend {}{} (at most 10 %). Measure or precondition longer.",
+            share(*range),
+            if *slope < 0.0 { "−" } else { "+" },
+            share(slope.abs())
+        ),
+        Warning::UnfairWorkers { short, of, least } => format!(
+            "{} of {} of a host did less than 80 % of the median worker there, the slowest {}: the total hides that some were starved.",
+            count(u64::from(*short)),
+            counted(u64::from(*of), "worker"),
+            share(*least)
+        ),
+        Warning::UnequalHosts { short, of, least } => format!(
+            "{} of {} did less than 80 % of the median host for each worker, the slowest {}: the total hides that.",
+            count(u64::from(*short)),
+            counted(u64::from(*of), "host"),
+            share(*least)
+        ),
+        Warning::LittleBroken { found, most } => format!(
+            "Rate × mean latency makes {found:.1} requests outstanding, and there were never more than {most:.0} (Little's law): one of the two figures is wrong."
+        ),
         Warning::LittleSpace { target, free } => format!(
             "{target} had {} of its space left: file systems and flash slow down when they are nearly full.",
             share(*free)
@@ -342,6 +396,13 @@ mod tests {
             Warning::WorkerBusy { share: 0.97 },
             Warning::RateMissed { asked: Rate::Iops { milli: 10_000_000 }, done: 0.955 },
             Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
+            Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
+            Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
+            Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
+            Warning::NotSteady { range: 0.31, slope: -0.12 },
+            Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
+            Warning::UnequalHosts { short: 2, of: 6, least: 0.7 },
+            Warning::LittleBroken { found: 400.0, most: 320.0 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::NotPreconditioned,
             Warning::NotPrepared,

@@ -3,6 +3,7 @@
 mod agent;
 mod ceiling;
 mod clean;
+mod compare;
 mod inventory;
 mod pages;
 mod plan;
@@ -13,6 +14,7 @@ mod suites;
 pub use agent::agent;
 pub use ceiling::ceiling;
 pub use clean::clean;
+pub use compare::compare;
 pub use inventory::inventory;
 pub use pages::{completions, man};
 pub use plan::plan;

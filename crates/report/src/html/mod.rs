@@ -4,6 +4,7 @@
 
 mod about;
 mod comparison;
+mod differences;
 pub(crate) mod markup;
 mod reproduce;
 mod results;
@@ -30,6 +31,7 @@ pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     if records.len() > 1 {
         body.push(comparison::sections(records, testbed));
     }
+    body.push(differences::section(&analysis::compare::compare(records), records));
     for (number, record) in records.iter().enumerate() {
         body.push(run(record, testbed, number, records.len()));
     }
