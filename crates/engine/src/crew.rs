@@ -2,7 +2,7 @@
 //!
 //! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
 
-use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
+use crate::backend::{Aio, Backend, Nop, Null, Ring, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
@@ -138,6 +138,10 @@ fn run_worker(shared: &Shared, line: &Line) {
             run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
         }
         (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Nop) => {
+            let ring = Nop::new(work.depth).map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
+            run_on(shared, worker, line, work.depth, ring)
+        }
         (None, spec::Backend::Sync) => {
             let contents = shared.contents.worker(work, 1, worker.seed);
             let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);

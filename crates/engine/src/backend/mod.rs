@@ -1,12 +1,14 @@
 //! How requests reach the kernel: a small contract, one file for each way.
 
 mod aio;
+mod nop;
 mod null;
 mod sim;
 mod sync;
 mod uring;
 
 pub(crate) use aio::{Aio, is_allowed as aio_is_allowed};
+pub(crate) use nop::Nop;
 pub(crate) use null::Null;
 pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;

@@ -17,7 +17,7 @@ pub(crate) fn is_allowed() -> io::Result<()> {
 }
 
 /// A ring with the fastest set of flags that the kernel knows.
-fn build(depth: u32) -> io::Result<IoUring> {
+pub(super) fn build(depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two();
     // Kernel 6.1 and up: completions are only looked after when the one thread that owns the ring asks for them.
     IoUring::builder()
@@ -28,6 +28,27 @@ fn build(depth: u32) -> io::Result<IoUring> {
         .or_else(|_| IoUring::builder().setup_coop_taskrun().build(entries))
         // 5.6.
         .or_else(|_| IoUring::new(entries))
+}
+
+/// Submits what is ready and waits for a completion, no longer than `patience_ns` where the kernel has a `timed_wait`.
+#[inline]
+pub(super) fn wait(ring: &IoUring, timed_wait: bool, patience_ns: u64) -> io::Result<()> {
+    let submitter = ring.submitter();
+    let result = if timed_wait {
+        let patience =
+            types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
+        submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
+    } else {
+        submitter.submit_and_wait(1)
+    };
+    match result {
+        Ok(_) => Ok(()),
+        Err(error) => match error.raw_os_error() {
+            // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
+            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            _ => Err(error),
+        },
+    }
 }
 
 /// A worker's ring with its registered files and buffers.
@@ -164,22 +185,7 @@ impl Backend for Ring {
 
     #[inline]
     fn submit(&mut self, patience_ns: u64) -> io::Result<()> {
-        let submitter = self.ring.submitter();
-        let result = if self.timed_wait {
-            let patience =
-                types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
-            submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
-        } else {
-            submitter.submit_and_wait(1)
-        };
-        match result {
-            Ok(_) => Ok(()),
-            Err(error) => match error.raw_os_error() {
-                // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-                _ => Err(error),
-            },
-        }
+        wait(&self.ring, self.timed_wait, patience_ns)
     }
 
     #[inline]

@@ -95,7 +95,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
-    if is_simulated && plan.backend != Backend::Null {
+    if is_simulated && !plan.backend.sends_nothing() {
         let world = Some(Arc::new(Mutex::new(World::new(&plan)?)));
         let backend = plan.backend;
         let (files, claims, notes) = (Arc::new([]), Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
-    if plan.backend != Backend::Null {
+    if !plan.backend.sends_nothing() {
         for target in &plan.targets {
             opener.open(target)?;
         }
@@ -316,7 +316,7 @@ mod tests {
         for wanted in [Backend::IoUring, Backend::Libaio] {
             assert_eq!(fallback(wanted, allowed, allowed, true), (wanted, None));
         }
-        for wanted in [Backend::Sync, Backend::Null] {
+        for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {
             assert_eq!(fallback(wanted, forbidden, forbidden, true), (wanted, None));
         }
     }

@@ -115,7 +115,7 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
         notes.push(PlanNote { kind: NoteKind::NotChecked, detail: detail.to_owned() });
     };
     if is_null(request) {
-        return add("verify: the null backend reads nothing, so that nothing is checked");
+        return add("verify: this backend reads nothing, so that nothing is checked");
     }
     let is_simulated =
         |host: &HostFacts| host.targets.iter().any(|target| matches!(target.kind, TargetKind::Simulated { .. }));

@@ -15,7 +15,7 @@ pub use refusal::{Refusal, RefusalKind};
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{Backend, PointSpec, Spec};
+use crate::spec::{PointSpec, Spec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -148,7 +148,7 @@ fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
 
 /// Whether the run sends nothing anywhere.
 fn is_null(request: &Request<'_>) -> bool {
-    request.spec.engine.backend.value == Backend::Null
+    request.spec.engine.backend.value.sends_nothing()
 }
 
 fn point_of(computed: &ComputedPoint) -> Point {

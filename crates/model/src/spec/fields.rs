@@ -45,6 +45,15 @@ words! {
         Sync = "sync",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
         Null = "null",
+        /// The kernel's request that does nothing, over a ring, and nothing to any target: shows what Plimsoll and the ring cost together.
+        Nop = "nop",
+    }
+}
+
+impl Backend {
+    /// Whether no target is opened, because nothing is sent to any.
+    pub fn sends_nothing(self) -> bool {
+        matches!(self, Backend::Null | Backend::Nop)
     }
 }
 
