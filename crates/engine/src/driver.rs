@@ -4,7 +4,7 @@ use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::cpu::CpuTime;
-use crate::recorder::Interval;
+use crate::recorder::{Interval, RING_OPS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::Phase;
@@ -227,7 +227,7 @@ impl<'a> Pages<'a> {
 
     /// Hands over the last page.
     pub(crate) fn close(&mut self, now_ns: u64) {
-        let empty = Box::new(Interval::new([false; 3], false));
+        let empty = Box::new(Interval::new([false; RING_OPS.len()], false));
         self.hand_over(empty, now_ns, None);
     }
 }

@@ -17,6 +17,7 @@ mod error;
 mod gate;
 mod generator;
 mod pace;
+mod priority;
 mod recorder;
 mod stage;
 mod stuck;

@@ -2,6 +2,7 @@
 
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
+use model::plan::Work;
 use model::{Op, Phase};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
@@ -17,11 +18,16 @@ pub(crate) struct Interval {
     /// When the worker left it, in ns on the stage's clock.
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
-    pub(crate) ops: [OpStats; 3],
+    pub(crate) ops: [OpStats; RING_OPS.len()],
 }
 
 /// The operations that a worker's ring carries, in the order of [`Interval::ops`].
-pub(crate) const RING_OPS: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
+pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
+
+/// Those of [`RING_OPS`] that `work` asks for.
+pub(crate) fn used_by(work: &Work) -> [bool; RING_OPS.len()] {
+    [work.reads(), work.writes(), work.fsync_every > 0, work.trims()]
+}
 
 /// Counters of one operation.
 pub(crate) struct OpStats {
@@ -96,7 +102,7 @@ impl OpStats {
 
 impl Interval {
     /// An empty one, for a worker that does those of [`RING_OPS`] that are `used`.
-    pub(crate) fn new(used: [bool; 3], keep_raw: bool) -> Interval {
+    pub(crate) fn new(used: [bool; RING_OPS.len()], keep_raw: bool) -> Interval {
         Interval {
             number: 0,
             phase: Phase::Load,

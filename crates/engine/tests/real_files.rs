@@ -3,9 +3,11 @@
 use engine::{Control, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
 use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::priority::Priority;
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Histogram, IntervalSample, Op, Phase, StageKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const BLOCK: u64 = 4096;
@@ -155,6 +157,52 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
 #[test]
 fn a_target_that_fails_is_data_and_ends_a_preparation() {
     [Backend::IoUring, Backend::Libaio, Backend::Sync].into_iter().for_each(fails_and_ends);
+}
+
+/// A stage of one worker that trims and reads, half and half, with a priority.
+fn trimming(depth: u32) -> HostStage {
+    let mut stage = timed(100, 1, depth, 150);
+    (stage.works[0].trim, stage.works[0].priority) = (Percent::of(50), Priority::BestEffort(7));
+    stage
+}
+
+#[test]
+fn a_trim_gives_the_space_back_and_keeps_the_size() {
+    for (backend, depth) in [(Backend::IoUring, 4), (Backend::Sync, 1)] {
+        let (_base, root) = scratch();
+        let targets = open(plan(&root, backend, true, vec![prepare(), trimming(depth)])).expect("opens");
+        run(&targets, 0);
+        let file = root.join("data-00000.bin");
+        let before = std::fs::metadata(&file).expect("a file");
+        let (outcome, samples) = run(&targets, 1);
+        assert_eq!(outcome.degraded, [""; 0], "{backend}: nothing is refused");
+        check_sums(&samples);
+        let trims: Vec<_> = samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
+        assert!(trims.iter().all(|op| op.errors.is_empty() && op.bytes == op.ios * BLOCK), "{backend}: {trims:?}");
+        assert!(trims.iter().map(|op| op.ios).sum::<u64>() > 0, "{backend}");
+        let after = std::fs::metadata(&file).expect("a file");
+        assert_eq!(after.len(), FILE);
+        assert!(after.blocks() < before.blocks(), "{backend}: {} < {}", after.blocks(), before.blocks());
+    }
+}
+
+#[test]
+fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
+    let (_base, root) = scratch();
+    let mut reads = timed(50, 1, 4, 60);
+    reads.works[0].priority = Priority::BestEffort(3);
+    // No plan asks libaio for trims; here one is put upon it.
+    let targets = open(plan(&root, Backend::Libaio, true, vec![prepare(), reads])).expect("opens");
+    run(&targets, 0);
+    let (outcome, samples) = run(&targets, 1);
+    assert_eq!(outcome.degraded, [""; 0]);
+    assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
+    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut |sample| {
+        for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
+            assert!(op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP), "{op:?}");
+        }
+    });
+    assert!(outcome.is_ok_and(|outcome| outcome.stuck.is_none()));
 }
 
 fn fails_and_ends(backend: Backend) {

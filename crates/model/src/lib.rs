@@ -9,6 +9,7 @@ pub mod load;
 pub mod op;
 pub mod plan;
 pub mod planner;
+pub mod priority;
 pub mod record;
 pub mod rng;
 pub mod sample;

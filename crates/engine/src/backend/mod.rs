@@ -14,9 +14,37 @@ pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
 pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
+use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use model::Op;
 use std::io;
+use std::os::fd::RawFd;
+
+/// How a trim is asked for: the space goes, the file's size stays. On a block device, the kernel then gives the blocks back where the device
+/// promises zeros for them.
+const TRIM_MODE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+
+/// What a worker brings to its backend.
+pub(crate) struct Setup {
+    /// Requests under way at the same time.
+    pub(crate) depth: u32,
+    /// They must stay open as long as the backend lives.
+    pub(crate) files: Box<[RawFd]>,
+    pub(crate) buffers: Buffers,
+    /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
+    pub(crate) write_base: usize,
+    /// Whether each write is durable before it completes.
+    pub(crate) dsync: bool,
+    /// The kernel's word for the priority of each read and write; 0 for that of the thread.
+    pub(crate) ioprio: u16,
+}
+
+impl Setup {
+    /// Flags of each write: `RWF_DSYNC` or none.
+    fn write_flags(&self) -> libc::c_int {
+        if self.dsync { libc::RWF_DSYNC } else { 0 }
+    }
+}
 
 /// One request with its place among the worker's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +57,7 @@ pub(crate) struct Io {
     pub(crate) length: u32,
 }
 
-/// A request that came back: bytes moved, or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
+/// A request that came back: bytes moved (0 for a trim or an fsync), or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) slot: u32,

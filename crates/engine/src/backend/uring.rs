@@ -1,6 +1,6 @@
 //! io_uring: one ring for each worker, requests in batches.
 
-use super::{Backend, Completion, Io};
+use super::{Backend, Completion, Io, Setup, TRIM_MODE};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use io_uring::{IoUring, opcode, squeue, types};
@@ -64,25 +64,23 @@ pub(crate) struct Ring {
     registered_buffers: bool,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
+    /// The priority of each read and write; 0 for that of the thread.
+    ioprio: u16,
     /// Whether the kernel can wait with a time limit (5.11).
     timed_wait: bool,
 }
 
 impl Ring {
-    /// A ring for `depth` requests on `files`, which must stay open as long as it lives. Must be called on the thread that uses it.
+    /// A ring for what `setup` says. Must be called on the thread that uses it.
     ///
     /// Comes back with a list of what the kernel refused and the ring does without.
     ///
     /// # Errors
     /// When the kernel gives no ring.
-    pub(crate) fn new(
-        depth: u32,
-        files: Box<[RawFd]>,
-        buffers: Buffers,
-        write_base: usize,
-        dsync: bool,
-    ) -> io::Result<(Ring, Vec<String>)> {
-        let ring = build(depth)?;
+    pub(crate) fn new(setup: Setup) -> io::Result<(Ring, Vec<String>)> {
+        let ring = build(setup.depth)?;
+        let write_flags = setup.write_flags();
+        let Setup { files, buffers, write_base, ioprio, .. } = setup;
         let mut refused = Vec::new();
         let registered_files = match ring.submitter().register_files(&files) {
             Ok(()) => true,
@@ -100,7 +98,6 @@ impl Ring {
         };
         let timed_wait = ring.params().is_feature_ext_arg();
         let flags = files.iter().map(|file| flags(*file)).collect();
-        let write_flags = if dsync { libc::RWF_DSYNC } else { 0 };
         Ok((
             Ring {
                 ring,
@@ -111,6 +108,7 @@ impl Ring {
                 registered_files,
                 registered_buffers,
                 write_flags,
+                ioprio,
                 timed_wait,
             },
             refused,
@@ -123,17 +121,26 @@ impl Ring {
         macro_rules! on {
             ($file:expr) => {
                 match (io.op, self.registered_buffers) {
-                    (Op::Read, true) => opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
-                    (Op::Read, false) => opcode::Read::new($file, pointer, io.length).offset(io.offset).build(),
+                    (Op::Read, true) => {
+                        let read = opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset);
+                        read.ioprio(self.ioprio).build()
+                    }
+                    (Op::Read, false) => {
+                        let read = opcode::Read::new($file, pointer, io.length).offset(io.offset);
+                        read.ioprio(self.ioprio).build()
+                    }
                     (Op::Write, true) => {
                         let write = opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset);
-                        write.rw_flags(self.write_flags).build()
+                        write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
                     (Op::Write, false) => {
                         let write = opcode::Write::new($file, pointer, io.length).offset(io.offset);
-                        write.rw_flags(self.write_flags).build()
+                        write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
                     (Op::Fsync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
+                    (Op::Trim, _) => {
+                        opcode::Fallocate::new($file, io.length.into()).offset(io.offset).mode(TRIM_MODE).build()
+                    }
                 }
             };
         }

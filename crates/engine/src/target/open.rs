@@ -5,7 +5,7 @@ use super::simulated::World;
 use crate::backend;
 use crate::contents::HostContents;
 use crate::error::EngineError;
-use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
+use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -128,6 +128,7 @@ fn fallback(
     ring: impl FnOnce() -> io::Result<()>,
     aio: impl FnOnce() -> io::Result<()>,
     direct: bool,
+    trims: bool,
 ) -> (Backend, Option<String>) {
     let mut why = String::new();
     if wanted == Backend::IoUring {
@@ -138,6 +139,7 @@ fn fallback(
     } else if wanted != Backend::Libaio {
         return (wanted, None);
     }
+    let aio = || if trims { Err(io::Error::other("it has no request for a trim")) } else { aio() };
     match aio() {
         Ok(()) if wanted == Backend::Libaio => (wanted, None),
         Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
@@ -168,8 +170,9 @@ impl Opener<'_> {
     }
 
     fn choose_backend(&mut self) -> Backend {
-        let (backend, detail) =
-            fallback(self.plan.backend, backend::ring_is_allowed, backend::aio_is_allowed, self.plan.direct);
+        let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
+        let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
+        let (backend, detail) = fallback(self.plan.backend, ring, aio, self.plan.direct, trims);
         if let Some(detail) = detail {
             self.note(NoteKind::BackendFallback, detail);
         }
@@ -296,28 +299,35 @@ mod tests {
 
     #[test]
     fn the_next_best_backend_takes_over_and_says_at_what_cost() {
-        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true);
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, false);
         let why = why.expect("said");
         assert_eq!(backend, Backend::Libaio);
         assert!(why.starts_with("io_uring: ") && why.ends_with("libaio takes its place"), "{why}");
-        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false);
+        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false, false);
         assert!(why.expect("said").contains("one request after the other"));
-        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true);
+        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true, false);
         let why = why.expect("said");
         assert_eq!(backend, Backend::Sync);
         assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
-        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true);
+        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
         assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
         assert!(!why.expect("said").contains("io_uring"));
     }
 
     #[test]
+    fn libaio_is_no_way_out_for_a_load_that_trims() {
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, true);
+        assert_eq!(backend, Backend::Sync);
+        assert!(why.expect("said").contains("no request for a trim"));
+    }
+
+    #[test]
     fn what_is_allowed_is_used_in_silence() {
         for wanted in [Backend::IoUring, Backend::Libaio] {
-            assert_eq!(fallback(wanted, allowed, allowed, true), (wanted, None));
+            assert_eq!(fallback(wanted, allowed, allowed, true, false), (wanted, None));
         }
         for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {
-            assert_eq!(fallback(wanted, forbidden, forbidden, true), (wanted, None));
+            assert_eq!(fallback(wanted, forbidden, forbidden, true, true), (wanted, None));
         }
     }
 }

@@ -65,11 +65,13 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         workload: workload.name.value.clone(),
         block_size,
         write_block_size,
+        trim: workload.trim.value,
         read: workload.read.value,
         pattern: Pattern::simple(workload.access.value),
         pace,
         fsync_every: workload.fsync_every.value,
         dsync: workload.dsync.value,
+        priority: workload.priority.value,
         depth,
         stop,
     };

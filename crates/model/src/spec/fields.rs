@@ -4,6 +4,7 @@
 use super::arithmetic::{Computed, Lookup};
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
 
 words! {
@@ -303,9 +304,11 @@ spec_table! {
         group: String = String::new(),
         /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
-        /// The sizes of writes, where they differ. `"auto"`: as `block_size`.
+        /// The sizes of writes and trims, where they differ. `"auto"`: as `block_size`.
         write_block_size: Auto<SizeMix> = Auto::Auto,
-        /// The share of reads; the rest are writes.
+        /// The share of trims (discards), of all requests: a block is given back, which destroys it as a write does. Wants `io_uring` or `sync`.
+        trim: Percent = Percent::ZERO,
+        /// The share of reads among the requests that are not trims; the rest are writes.
         read: Percent = Percent::ALL,
         /// In what order a worker touches its blocks.
         access: Access = Access::Random,
@@ -341,6 +344,8 @@ spec_table! {
         fsync_every: u64 = 0,
         /// Every write is durable before it completes (`O_DSYNC`).
         dsync: bool = false,
+        /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process), `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent), or `idle`. Where the system refuses it, the run goes on without and says so.
+        priority: Priority = Priority::Inherited,
     }
 }
 

@@ -25,7 +25,7 @@ pub use reader::{Auto, Count, Field, Given, Problem, nearest};
 pub use reference::reference;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Percent};
 use arithmetic::{Arithmetic, Name};
 use reader::Reader;
 use sweep::Sweep;
@@ -157,6 +157,7 @@ impl Spec {
         check_engine(&engine, problems);
         check_fleet(&fleet, problems);
         check_points(&points, problems);
+        check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
@@ -347,6 +348,18 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
             problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
         }
         seen.push(workload);
+    }
+}
+
+/// Whether the backend has a request for what the workloads ask.
+fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    if engine.backend.value != Backend::Libaio {
+        return;
+    }
+    let workloads = points.iter().flat_map(|point| &point.workloads);
+    for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
+        let message = format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
+        problems.push(Problem::new(place(&workload.trim), message, "write backend = \"io_uring\" or \"sync\""));
     }
 }
 
