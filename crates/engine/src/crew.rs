@@ -15,7 +15,7 @@ use crate::recorder::{Interval, used_by};
 use crate::target::World;
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
-use model::spec;
+use model::spec::{self, Poll};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -146,7 +146,9 @@ fn run_worker(shared: &Shared, line: &Line) {
         (None, spec::Backend::Sync) => {
             run_on(shared, worker, line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
         }
-        (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::IoUring | spec::Backend::Auto) => {
+            run_on(shared, worker, line, work.depth, ring(shared, worker, files))
+        }
         (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
@@ -188,14 +190,32 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
     let buffers = buffers(shared, worker, depth, count);
-    Setup { depth: work.depth, files, buffers, write_base, dsync: work.dsync, ioprio: ioprio(shared, work) }
+    Setup {
+        depth: work.depth,
+        files,
+        buffers,
+        write_base,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: shared.plan.poll,
+        only_moves: work.fsync_every == 0 && !work.trims(),
+    }
 }
 
 /// The same for one request at a time: a buffer for a read and one for a write.
 fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
     let work = &shared.stage.works[worker.work as usize];
     let buffers = buffers(shared, worker, 1, 2);
-    Setup { depth: 1, files, buffers, write_base: 1, dsync: work.dsync, ioprio: ioprio(shared, work) }
+    Setup {
+        depth: 1,
+        files,
+        buffers,
+        write_base: 1,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: Poll::None,
+        only_moves: false,
+    }
 }
 
 fn buffers(shared: &Shared, worker: &Worker, depth: usize, count: usize) -> Buffers {

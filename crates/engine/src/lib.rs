@@ -22,6 +22,7 @@ mod recorder;
 mod stage;
 mod stuck;
 mod target;
+mod trial;
 mod virtual_time;
 mod worker;
 

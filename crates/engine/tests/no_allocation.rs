@@ -88,6 +88,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: model::spec::Poll::None,
         direct: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,

@@ -4,7 +4,7 @@ use engine::{Control, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
 use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
 use model::priority::Priority;
-use model::spec::{Access, Backend};
+use model::spec::{Access, Backend, Poll};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Histogram, IntervalSample, Op, Phase, StageKind};
 use std::os::unix::fs::MetadataExt;
@@ -44,6 +44,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: Poll::None,
         direct,
         patience: Nanos::seconds(30),
         raw_latencies: true,
@@ -157,6 +158,47 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
 #[test]
 fn a_target_that_fails_is_data_and_ends_a_preparation() {
     [Backend::IoUring, Backend::Libaio, Backend::Sync].into_iter().for_each(fails_and_ends);
+}
+
+#[test]
+fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere() {
+    let (_base, root) = scratch();
+    let targets = open(plan(&root, Backend::Auto, true, vec![prepare(), timed(70, 2, 4, 60)])).expect("opens");
+    let (prepared, samples) = run(&targets, 0);
+    check_sums(&samples);
+    assert!(prepared.findings.is_empty(), "nothing is tried before there is anything to read");
+    let (outcome, samples) = run(&targets, 1);
+    check_sums(&samples);
+    let load: u64 = samples.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
+    assert_eq!(load, Nanos::millis(60).0);
+    let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
+    assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
+    assert!(note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"), "{}", note.detail);
+
+    let control = Control::new();
+    control.stop();
+    let stage = targets.plan().stages[1].clone();
+    let stopped = run_stage(&targets, &stage, &control, &mut |_| panic!("no load")).expect("no failure of ours");
+    assert!(stopped.interrupted && stopped.findings.is_empty());
+}
+
+#[test]
+fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
+    for poll in [Poll::Completions, Poll::Submissions] {
+        let (_base, root) = scratch();
+        let mut plan = plan(&root, Backend::IoUring, true, vec![prepare(), timed(70, 2, 8, 130)]);
+        plan.poll = poll;
+        let targets = open(plan).expect("opens");
+        for stage in [0, 1] {
+            let (outcome, samples) = run(&targets, stage);
+            check_sums(&samples);
+            // What a machine has is its own affair.
+            let begin = format!("poll {poll}: ");
+            assert!(outcome.degraded.iter().all(|detail| detail.starts_with(&begin)), "{:?}", outcome.degraded);
+            assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()), "{poll}");
+            assert!(samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8, "{poll}");
+        }
+    }
 }
 
 /// A stage of one worker that trims and reads, half and half, with a priority.

@@ -2,7 +2,7 @@
 
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::priority::Priority;
-use crate::spec::{Access, Backend, DuplicateScope, OnLostHost};
+use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
@@ -253,6 +253,8 @@ pub struct HostPlan {
     pub interval: Nanos,
     /// How requests reach the kernel.
     pub backend: Backend,
+    /// Who looks for requests and completions.
+    pub poll: Poll,
     /// Whether to bypass the page cache.
     pub direct: bool,
     /// How long after the end of a stage it is waited for requests that the target has not answered.

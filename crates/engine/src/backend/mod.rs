@@ -3,6 +3,7 @@
 mod aio;
 mod nop;
 mod null;
+mod poll;
 mod sim;
 mod sync;
 mod uring;
@@ -17,6 +18,7 @@ pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use model::Op;
+use model::spec::Poll;
 use std::io;
 use std::os::fd::RawFd;
 
@@ -37,6 +39,10 @@ pub(crate) struct Setup {
     pub(crate) dsync: bool,
     /// The kernel's word for the priority of each read and write; 0 for that of the thread.
     pub(crate) ioprio: u16,
+    /// Who is to look for requests and completions of a ring.
+    pub(crate) poll: Poll,
+    /// Whether all requests are reads and writes.
+    pub(crate) only_moves: bool,
 }
 
 impl Setup {

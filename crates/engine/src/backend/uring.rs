@@ -1,10 +1,11 @@
 //! io_uring: one ring for each worker, requests in batches.
 
-use super::{Backend, Completion, Io, Setup, TRIM_MODE};
+use super::{Backend, Completion, Io, Setup, TRIM_MODE, poll};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use io_uring::{IoUring, opcode, squeue, types};
 use model::Op;
+use model::spec::Poll;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -14,6 +15,27 @@ const LARGEST_REGISTERED: usize = 1 << 30;
 /// Whether the kernel lets this process have a ring, and if not, why.
 pub(crate) fn is_allowed() -> io::Result<()> {
     build(1).map(drop)
+}
+
+/// How long a thread of the kernel looks for requests in vain before it sleeps, in ms: longer than a worker is away at the end of an interval.
+const POLL_IDLE_MS: u32 = 100;
+
+/// A ring that is polled as `setup` wants, as far as the kernel lets us; what it does not is added to `refused`.
+fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring> {
+    let (poll, why) = poll::possible(setup);
+    refused.extend(why);
+    let entries = setup.depth.next_power_of_two();
+    let ring = match poll {
+        Poll::None => return build(setup.depth),
+        Poll::Completions => IoUring::builder().setup_iopoll().build(entries),
+        // The kernel takes requests at its own time: their places may still be taken when they have completed. One batch more than that
+        // it cannot have under its hands.
+        Poll::Submissions => IoUring::builder().setup_sqpoll(POLL_IDLE_MS).build(2 * entries),
+    };
+    ring.or_else(|error| {
+        refused.push(format!("poll {poll}: {error}"));
+        build(setup.depth)
+    })
 }
 
 /// A ring with the fastest set of flags that the kernel knows.
@@ -78,10 +100,10 @@ impl Ring {
     /// # Errors
     /// When the kernel gives no ring.
     pub(crate) fn new(setup: Setup) -> io::Result<(Ring, Vec<String>)> {
-        let ring = build(setup.depth)?;
+        let mut refused = Vec::new();
+        let ring = build_polled(&setup, &mut refused)?;
         let write_flags = setup.write_flags();
         let Setup { files, buffers, write_base, ioprio, .. } = setup;
-        let mut refused = Vec::new();
         let registered_files = match ring.submitter().register_files(&files) {
             Ok(()) => true,
             Err(error) => {

@@ -33,7 +33,8 @@ impl OpenTargets {
         &self.plan
     }
 
-    /// The backend that serves them: the plan's, or the one that took its place.
+    /// The backend that serves them: the plan's, or the one that took its place. Of a plan that leaves it open, the one that is tried beside
+    /// `sync`.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -122,7 +123,8 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// The backend that takes the place of `wanted` where the kernel forbids it: io_uring, then libaio, then sync; and why, in words.
+/// The backend for `wanted`, of which `auto` begins with the best that keeps many requests outstanding, or what takes its place where the kernel
+/// forbids it: io_uring, then libaio, then sync; and why, in words.
 fn fallback(
     wanted: Backend,
     ring: impl FnOnce() -> io::Result<()>,
@@ -131,9 +133,9 @@ fn fallback(
     trims: bool,
 ) -> (Backend, Option<String>) {
     let mut why = String::new();
-    if wanted == Backend::IoUring {
+    if matches!(wanted, Backend::IoUring | Backend::Auto) {
         match ring() {
-            Ok(()) => return (wanted, None),
+            Ok(()) => return (Backend::IoUring, None),
             Err(error) => why = format!("io_uring: {error}; "),
         }
     } else if wanted != Backend::Libaio {
@@ -326,6 +328,9 @@ mod tests {
         for wanted in [Backend::IoUring, Backend::Libaio] {
             assert_eq!(fallback(wanted, allowed, allowed, true, false), (wanted, None));
         }
+        assert_eq!(fallback(Backend::Auto, allowed, allowed, true, false), (Backend::IoUring, None));
+        let (backend, why) = fallback(Backend::Auto, forbidden, allowed, true, false);
+        assert!(backend == Backend::Libaio && why.is_some());
         for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {
             assert_eq!(fallback(wanted, forbidden, forbidden, true, true), (wanted, None));
         }

@@ -169,6 +169,7 @@ pub(super) fn host_plan(
         hostname: host.facts.hostname.clone(),
         interval,
         backend: engine.backend.value,
+        poll: engine.poll.value,
         direct: engine.direct.value,
         patience: engine.patience.value,
         raw_latencies: engine.raw_latencies.value,

@@ -44,6 +44,8 @@ words! {
         Libaio = "libaio",
         /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
         Sync = "sync",
+        /// `io_uring` (or what takes its place) or `sync`: before each stage, both run the workload itself for 2 × 100 ms each, and `sync` is taken if it does at least 5 % more with its one request for each worker. A note says which, with both figures.
+        Auto = "auto",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
         Null = "null",
         /// The kernel's request that does nothing, over a ring, and nothing to any target: shows what Plimsoll and the ring cost together.
@@ -55,6 +57,18 @@ impl Backend {
     /// Whether no target is opened, because nothing is sent to any.
     pub fn sends_nothing(self) -> bool {
         matches!(self, Backend::Null | Backend::Nop)
+    }
+}
+
+words! {
+    /// Who looks for requests and completions in an `io_uring`.
+    pub enum Poll {
+        /// Nobody: the device interrupts, and workers call the kernel.
+        None = "none",
+        /// Workers ask the device for completions (`IORING_SETUP_IOPOLL`): wants direct I/O and a device with poll queues.
+        Completions = "completions",
+        /// A thread of the kernel for each worker fetches its requests (`IORING_SETUP_SQPOLL`): takes a core each.
+        Submissions = "submissions",
     }
 }
 
@@ -258,6 +272,8 @@ spec_table! {
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,
+        /// With io_uring: whether workers ask the device for completions instead of being interrupted (wants direct I/O, a device with poll queues, and neither fsync nor trim), or a thread of the kernel fetches each worker's requests (and takes a core for it, which no CPU figure counts). Where it cannot be had, the run goes on without and says so.
+        poll: Poll = Poll::None,
         /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
         pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.

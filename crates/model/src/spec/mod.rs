@@ -16,7 +16,7 @@ mod tree;
 
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    OnLostHost, Order, Pin, Poll, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
@@ -315,6 +315,14 @@ fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
     if !(100_000_000..=3_600_000_000_000).contains(&patience.value.0) {
         let message = format!("a patience of {} is out of range", patience.value);
         problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
+    }
+    let has_ring = matches!(engine.backend.value, Backend::IoUring | Backend::Auto);
+    if engine.poll.value != Poll::None && !has_ring {
+        let message = format!(
+            "poll = \"{}\" belongs to io_uring, and the backend is {}",
+            engine.poll.value, engine.backend.value
+        );
+        problems.push(Problem::new(place(&engine.poll), message, "write backend = \"io_uring\", or leave out poll"));
     }
 }
 

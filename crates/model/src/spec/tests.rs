@@ -181,3 +181,12 @@ fn a_backend_without_trims_is_refused_with_them_and_taken_without() {
     assert_eq!(messages(SMALL, &["trim=0%", "backend=libaio"]), [""; 0]);
     assert_eq!(messages(SMALL, &["trim=5%", "backend=sync", "priority=idle"]), [""; 0]);
 }
+
+#[test]
+fn only_a_ring_is_polled() {
+    let told = messages(SMALL, &["poll=completions", "backend=sync"]);
+    assert!(told[0].contains("poll = \"completions\" belongs to io_uring, and the backend is sync"), "{told:?}");
+    for backend in ["io_uring", "auto"] {
+        assert_eq!(messages(SMALL, &["poll=submissions", &format!("backend={backend}")]), [""; 0]);
+    }
+}
