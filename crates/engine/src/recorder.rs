@@ -65,14 +65,20 @@ impl OpStats {
 
     #[inline]
     pub(crate) fn success(&mut self, bytes: u32, latency_ns: u64) {
-        self.ios += 1;
-        self.bytes += u64::from(bytes);
-        self.counts[bucket_of(latency_ns)] += 1;
-        self.sum_ns += u128::from(latency_ns);
+        self.successes(1, bytes, latency_ns);
+    }
+
+    /// `count` requests of the same `bytes` and latency.
+    #[inline]
+    pub(crate) fn successes(&mut self, count: u32, bytes: u32, latency_ns: u64) {
+        self.ios += u64::from(count);
+        self.bytes += u64::from(count) * u64::from(bytes);
+        self.counts[bucket_of(latency_ns)] += count;
+        self.sum_ns += u128::from(count) * u128::from(latency_ns);
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
         if self.keep_raw {
-            self.raw.push(latency_ns);
+            self.raw.extend(std::iter::repeat_n(latency_ns, count as usize));
         }
     }
 
@@ -130,6 +136,19 @@ impl Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_requests_counted_together_are_those_counted_one_by_one() {
+        let (mut together, mut each) = (OpStats::new(true, true), OpStats::new(true, true));
+        for (count, bytes, latency_ns) in [(1, 4096, 700), (32, 512, 1 << 40), (3, 4096, 0)] {
+            together.successes(count, bytes, latency_ns);
+            (0..count).for_each(|_| each.success(bytes, latency_ns));
+        }
+        let all = |stats: &OpStats| (stats.ios, stats.bytes, stats.sum_ns, stats.min_ns, stats.max_ns);
+        assert_eq!(all(&together), all(&each));
+        assert_eq!(all(&each), (36, 4 * 4096 + 32 * 512, 700 + (32 << 40), 0, 1 << 40));
+        assert_eq!((together.counts, together.raw), (each.counts, each.raw));
+    }
 
     #[test]
     fn errors_are_told_apart_up_to_a_bound_and_all_are_counted() {

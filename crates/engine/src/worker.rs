@@ -102,7 +102,8 @@ impl WorkerState {
     }
 
     /// The next request that is due now.
-    #[inline]
+    // Inlined by force: as a call, handing the request over through memory costs as much as drawing it.
+    #[inline(always)]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
         if self.stopped {
             return None;
@@ -128,7 +129,7 @@ impl WorkerState {
     }
 
     /// Takes a request back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete(&mut self, completion: Completion, now_ns: u64) -> Finished {
         let outstanding = self.outstanding[completion.slot as usize];
         self.free.push(completion.slot);

@@ -75,6 +75,14 @@ pub(crate) trait Backend {
     /// Makes a request ready; the target need not see it before [`submit`](Self::submit).
     fn prepare(&mut self, io: &Io);
 
+    /// Makes everything ready that `next` hands out.
+    #[inline]
+    fn prepare_all(&mut self, mut next: impl FnMut() -> Option<Io>) {
+        while let Some(io) = next() {
+            self.prepare(&io);
+        }
+    }
+
     /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`.
     ///
     /// # Errors

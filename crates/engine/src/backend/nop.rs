@@ -24,13 +24,21 @@ impl Nop {
 }
 
 impl Backend for Nop {
-    #[inline]
     fn prepare(&mut self, io: &Io) {
-        // What the request asked for comes back with it, so that it counts as moved in full.
-        let entry = opcode::Nop::new().build().user_data(u64::from(io.length) << 32 | u64::from(io.slot));
-        // SAFETY: the request refers to no memory and no file.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        let mut only = Some(*io);
+        self.prepare_all(|| only.take());
+    }
+
+    #[inline]
+    fn prepare_all(&mut self, mut next: impl FnMut() -> Option<Io>) {
+        let mut queue = self.ring.submission();
+        while let Some(io) = next() {
+            // What the request asked for comes back with it, so that it counts as moved in full.
+            let entry = opcode::Nop::new().build().user_data(u64::from(io.length) << 32 | u64::from(io.slot));
+            // SAFETY: the request refers to no memory and no file.
+            let pushed = unsafe { queue.push(&entry) };
+            debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        }
     }
 
     #[inline]

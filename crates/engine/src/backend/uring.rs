@@ -76,10 +76,17 @@ pub(super) fn wait(ring: &IoUring, timed_wait: bool, patience_ns: u64) -> io::Re
 /// A worker's ring with its registered files and buffers.
 pub(crate) struct Ring {
     ring: IoUring,
+    form: Form,
+    buffers: Buffers,
+    /// Whether the kernel can wait with a time limit (5.11).
+    timed_wait: bool,
+}
+
+/// How requests are put for the kernel.
+struct Form {
     files: Box<[RawFd]>,
     /// For each file, how its requests go out.
     flags: Box<[squeue::Flags]>,
-    buffers: Buffers,
     /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
     write_base: usize,
     registered_files: bool,
@@ -88,8 +95,6 @@ pub(crate) struct Ring {
     write_flags: i32,
     /// The priority of each read and write; 0 for that of the thread.
     ioprio: u16,
-    /// Whether the kernel can wait with a time limit (5.11).
-    timed_wait: bool,
 }
 
 impl Ring {
@@ -120,21 +125,16 @@ impl Ring {
         };
         let timed_wait = ring.params().is_feature_ext_arg();
         let flags = files.iter().map(|file| flags(*file)).collect();
-        Ok((
-            Ring {
-                ring,
-                files,
-                flags,
-                buffers,
-                write_base,
-                registered_files,
-                registered_buffers,
-                write_flags,
-                ioprio,
-                timed_wait,
-            },
-            refused,
-        ))
+        let form = Form { files, flags, write_base, registered_files, registered_buffers, write_flags, ioprio };
+        Ok((Ring { ring, form, buffers, timed_wait }, refused))
+    }
+}
+
+impl Form {
+    /// The buffer of a request.
+    #[inline]
+    fn index(&self, io: &Io) -> usize {
+        if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize }
     }
 
     #[inline]
@@ -200,16 +200,24 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<()> {
 }
 
 impl Backend for Ring {
-    #[inline]
     fn prepare(&mut self, io: &Io) {
-        let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
-        self.buffers.begin(index, io);
-        let entry = self.entry(io, self.buffers.pointer(index));
-        // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
-        // completion frees its slot; the files outlive the ring.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        // The ring has a place for every slot, and `submit` empties it.
-        debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        let mut only = Some(*io);
+        self.prepare_all(|| only.take());
+    }
+
+    #[inline]
+    fn prepare_all(&mut self, mut next: impl FnMut() -> Option<Io>) {
+        let mut queue = self.ring.submission();
+        while let Some(io) = next() {
+            let index = self.form.index(&io);
+            self.buffers.begin(index, &io);
+            let entry = self.form.entry(&io, self.buffers.pointer(index));
+            // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
+            // completion frees its slot; the files outlive the ring.
+            let pushed = unsafe { queue.push(&entry) };
+            // The ring has a place for every slot, and `submit` empties it.
+            debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        }
     }
 
     #[inline]
