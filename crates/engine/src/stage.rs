@@ -73,12 +73,12 @@ pub fn run_stage(
         return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
     }
     if !trial::is_wanted(targets, stage) {
-        return run_with(targets, targets.backend(), stage, control, sink);
+        return run_with(targets, targets.backend(), stage, control, when, sink);
     }
     match trial::choose(targets, stage, control)? {
         Trials::Over(outcome) => Ok(outcome),
         Trials::Chosen(backend, mut findings) => {
-            let mut outcome = run_with(targets, backend, stage, control, sink)?;
+            let mut outcome = run_with(targets, backend, stage, control, when, sink)?;
             findings.append(&mut outcome.findings);
             Ok(StageOutcome { findings, ..outcome })
         }
@@ -94,6 +94,7 @@ pub(crate) fn run_with(
     backend: Backend,
     stage: &HostStage,
     control: &Control,
+    when: When<'_>,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();

@@ -71,7 +71,10 @@ pub(crate) fn choose(targets: &OpenTargets, stage: &HostStage, control: &Control
     let mut findings = Vec::new();
     for round in 0..2 * ROUNDS {
         let (backend, tried) = if round % 2 == 0 { (deep, &mut of_deep) } else { (Backend::Sync, &mut of_sync) };
-        let outcome = run_with(targets, backend, &short(stage, round), control, &mut |sample| tried.add(&sample))?;
+        // At once: the hosts of a fleet meet when all of them have chosen.
+        let mut when = || Some(control.clock().now_ns());
+        let mut sink = |sample: IntervalSample| tried.add(&sample);
+        let outcome = run_with(targets, backend, &short(stage, round), control, &mut when, &mut sink)?;
         if outcome.interrupted || outcome.stuck.is_some() {
             return Ok(Trials::Over(outcome));
         }
