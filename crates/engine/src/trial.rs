@@ -1,5 +1,6 @@
 //! `backend = "auto"`: tries the load itself both ways for a moment, and chooses.
 
+use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::stage::{StageOutcome, run_with};

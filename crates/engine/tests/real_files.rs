@@ -178,7 +178,8 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     let control = Control::new();
     control.stop();
     let stage = targets.plan().stages[1].clone();
-    let stopped = run_stage(&targets, &stage, &control, &mut |_| panic!("no load")).expect("no failure of ours");
+    let stopped =
+        run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| panic!("no load")).expect("no failure of ours");
     assert!(stopped.interrupted && stopped.findings.is_empty());
 }
 
@@ -239,7 +240,7 @@ fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
     let (outcome, samples) = run(&targets, 1);
     assert_eq!(outcome.degraded, [""; 0]);
     assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
-    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut |sample| {
+    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
         for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
             assert!(op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP), "{op:?}");
         }
