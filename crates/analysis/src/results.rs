@@ -6,7 +6,7 @@ use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
 use model::sample::OpSample;
-use model::{Histogram, IntervalSample, Op, Percent, Phase, Record, StageEnd};
+use model::{Histogram, IntervalSample, Op, Phase, Record, StageEnd};
 use std::collections::BTreeMap;
 
 /// One operation of one measured point.
@@ -157,8 +157,9 @@ pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample>
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
 fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
     let planned = |op: &Op| match op {
-        Op::Read => work.read > Percent::ZERO,
-        Op::Write => work.read < Percent::ALL,
+        Op::Read => work.reads(),
+        Op::Write => work.writes(),
+        Op::Trim => work.trims(),
         Op::Fsync => false,
     };
     let seen =

@@ -11,7 +11,6 @@ use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
-use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::{Bytes, Nanos, NoteKind, Op, Percent, Record};
 
@@ -114,7 +113,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     found.extend(refusals(record, stage.stage));
     found.extend(cached(record));
     found.extend(reducible(record));
-    if row.cpu.busiest >= BUSY_WORKER && record.plan.backend != Backend::Null {
+    if row.cpu.busiest >= BUSY_WORKER && !record.plan.backend.sends_nothing() {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
     found.extend(stalled(record, row));
@@ -154,7 +153,7 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
 /// What was asked of the contents of blocks, if that makes them fewer for some storage.
 fn reducible(record: &Record) -> Option<Warning> {
     let contents = record.plan.hosts.first()?.contents;
-    let is_written = !record.plan.existing && record.plan.backend != Backend::Null;
+    let is_written = !record.plan.existing && !record.plan.backend.sends_nothing();
     let is_less = contents.compressible > Percent::ZERO || contents.duplicate > Percent::ZERO;
     let Contents { compressible, duplicate, .. } = contents;
     (is_written && is_less).then_some(Warning::Reducible { compressible, duplicate })
@@ -163,7 +162,7 @@ fn reducible(record: &Record) -> Option<Warning> {
 /// The host with the least room beyond its memory, if the page cache was in between.
 fn cached(record: &Record) -> Option<Warning> {
     let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-    if (record.plan.direct && !refused) || record.plan.backend == Backend::Null {
+    if (record.plan.direct && !refused) || record.plan.backend.sends_nothing() {
         return None;
     }
     let hosts = record.plan.hosts.iter().zip(&record.testbed);
@@ -187,7 +186,7 @@ fn thin_quantiles(samples: u64) -> Option<Warning> {
 }
 
 fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
-    if record.plan.backend == Backend::Null {
+    if record.plan.backend.sends_nothing() {
         return Vec::new();
     }
     let mut found = Vec::new();

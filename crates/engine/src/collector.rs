@@ -27,7 +27,7 @@ pub(crate) struct Collector {
 #[derive(Default)]
 struct Merged {
     /// By work; as many as were seen.
-    ops: Vec<[MergedOp; 3]>,
+    ops: Vec<[MergedOp; RING_OPS.len()]>,
     workers: Vec<WorkerSample>,
 }
 
@@ -189,7 +189,7 @@ mod tests {
     use model::units::Nanos;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
-        let mut page = Interval::new([true, true, false], false);
+        let mut page = Interval::new([true, true, false, false], false);
         (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
         for _ in 0..ios {
             page.ops[0].success(4096, 1000);

@@ -2,7 +2,7 @@
 //!
 //! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
 
-use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
+use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
@@ -10,11 +10,12 @@ use crate::control::Control;
 use crate::driver::{AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::gate::Gate;
-use crate::recorder::Interval;
+use crate::priority;
+use crate::recorder::{Interval, used_by};
 use crate::target::World;
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
-use model::spec;
+use model::spec::{self, Poll};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -124,7 +125,7 @@ pub(crate) fn dismiss(crew: Vec<Member>) {
 /// An empty page for what `worker` does.
 fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
     let work = &shared.stage.works[worker.work as usize];
-    Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], shared.keep_raw))
+    Box::new(Interval::new(used_by(work), shared.keep_raw))
 }
 
 /// A worker's thread: set up, meet the others, run, report.
@@ -138,12 +139,16 @@ fn run_worker(shared: &Shared, line: &Line) {
             run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
         }
         (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
-        (None, spec::Backend::Sync) => {
-            let contents = shared.contents.worker(work, 1, worker.seed);
-            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);
-            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
+        (None, spec::Backend::Nop) => {
+            let ring = Nop::new(work.depth).map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
+            run_on(shared, worker, line, work.depth, ring)
         }
-        (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
+        (None, spec::Backend::Sync) => {
+            run_on(shared, worker, line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
+        }
+        (None, spec::Backend::IoUring | spec::Backend::Auto) => {
+            run_on(shared, worker, line, work.depth, ring(shared, worker, files))
+        }
         (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
@@ -154,10 +159,14 @@ fn run_worker(shared: &Shared, line: &Line) {
 }
 
 fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
-    let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, work, worker);
-    let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
+    let (ring, refused) = Ring::new(setup(shared, worker, files))
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
+    degraded(shared, refused);
+    Ok(ring)
+}
+
+/// Writes down what the kernel refused and the worker does without.
+fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
     if let Ok(mut degraded) = shared.degraded.lock() {
         for refusal in refused {
             if !degraded.contains(&refusal) {
@@ -165,25 +174,60 @@ fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, E
             }
         }
     }
-    Ok(ring)
 }
 
 fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
-    let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, work, worker);
-    Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
+    Aio::new(setup(shared, worker, files)).map_err(|error| {
         EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
     })
 }
 
-/// A buffer for every slot, and where those of writes begin.
-fn buffers(shared: &Shared, work: &Work, worker: &Worker) -> (Buffers, usize) {
+/// What a worker needs to keep its whole depth under way: a buffer for every slot.
+fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+    let work = &shared.stage.works[worker.work as usize];
     let depth = work.depth as usize;
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    let buffers = buffers(shared, worker, depth, count);
+    Setup {
+        depth: work.depth,
+        files,
+        buffers,
+        write_base,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: shared.plan.poll,
+        only_moves: work.fsync_every == 0 && !work.trims(),
+    }
+}
+
+/// The same for one request at a time: a buffer for a read and one for a write.
+fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+    let work = &shared.stage.works[worker.work as usize];
+    let buffers = buffers(shared, worker, 1, 2);
+    Setup {
+        depth: 1,
+        files,
+        buffers,
+        write_base: 1,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: Poll::None,
+        only_moves: false,
+    }
+}
+
+fn buffers(shared: &Shared, worker: &Worker, depth: usize, count: usize) -> Buffers {
+    let work = &shared.stage.works[worker.work as usize];
     let contents = shared.contents.worker(work, depth, worker.seed);
-    (Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents), write_base)
+    Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents)
+}
+
+fn ioprio(shared: &Shared, work: &Work) -> u16 {
+    let (ioprio, refused) = priority::take(work.priority);
+    degraded(shared, refused);
+    ioprio
 }
 
 fn run_on<B: Backend>(

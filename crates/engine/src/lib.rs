@@ -17,10 +17,12 @@ mod error;
 mod gate;
 mod generator;
 mod pace;
+mod priority;
 mod recorder;
 mod stage;
 mod stuck;
 mod target;
+mod trial;
 mod virtual_time;
 mod worker;
 

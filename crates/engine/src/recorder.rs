@@ -2,6 +2,7 @@
 
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
+use model::plan::Work;
 use model::{Op, Phase};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
@@ -17,11 +18,16 @@ pub(crate) struct Interval {
     /// When the worker left it, in ns on the stage's clock.
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
-    pub(crate) ops: [OpStats; 3],
+    pub(crate) ops: [OpStats; RING_OPS.len()],
 }
 
 /// The operations that a worker's ring carries, in the order of [`Interval::ops`].
-pub(crate) const RING_OPS: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
+pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
+
+/// Those of [`RING_OPS`] that `work` asks for.
+pub(crate) fn used_by(work: &Work) -> [bool; RING_OPS.len()] {
+    [work.reads(), work.writes(), work.fsync_every > 0, work.trims()]
+}
 
 /// Counters of one operation.
 pub(crate) struct OpStats {
@@ -59,14 +65,20 @@ impl OpStats {
 
     #[inline]
     pub(crate) fn success(&mut self, bytes: u32, latency_ns: u64) {
-        self.ios += 1;
-        self.bytes += u64::from(bytes);
-        self.counts[bucket_of(latency_ns)] += 1;
-        self.sum_ns += u128::from(latency_ns);
+        self.successes(1, bytes, latency_ns);
+    }
+
+    /// `count` requests of the same `bytes` and latency.
+    #[inline]
+    pub(crate) fn successes(&mut self, count: u32, bytes: u32, latency_ns: u64) {
+        self.ios += u64::from(count);
+        self.bytes += u64::from(count) * u64::from(bytes);
+        self.counts[bucket_of(latency_ns)] += count;
+        self.sum_ns += u128::from(count) * u128::from(latency_ns);
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
         if self.keep_raw {
-            self.raw.push(latency_ns);
+            self.raw.extend(std::iter::repeat_n(latency_ns, count as usize));
         }
     }
 
@@ -96,7 +108,7 @@ impl OpStats {
 
 impl Interval {
     /// An empty one, for a worker that does those of [`RING_OPS`] that are `used`.
-    pub(crate) fn new(used: [bool; 3], keep_raw: bool) -> Interval {
+    pub(crate) fn new(used: [bool; RING_OPS.len()], keep_raw: bool) -> Interval {
         Interval {
             number: 0,
             phase: Phase::Load,
@@ -124,6 +136,19 @@ impl Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_requests_counted_together_are_those_counted_one_by_one() {
+        let (mut together, mut each) = (OpStats::new(true, true), OpStats::new(true, true));
+        for (count, bytes, latency_ns) in [(1, 4096, 700), (32, 512, 1 << 40), (3, 4096, 0)] {
+            together.successes(count, bytes, latency_ns);
+            (0..count).for_each(|_| each.success(bytes, latency_ns));
+        }
+        let all = |stats: &OpStats| (stats.ios, stats.bytes, stats.sum_ns, stats.min_ns, stats.max_ns);
+        assert_eq!(all(&together), all(&each));
+        assert_eq!(all(&each), (36, 4 * 4096 + 32 * 512, 700 + (32 << 40), 0, 1 << 40));
+        assert_eq!((together.counts, together.raw), (each.counts, each.raw));
+    }
 
     #[test]
     fn errors_are_told_apart_up_to_a_bound_and_all_are_counted() {

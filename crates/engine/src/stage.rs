@@ -10,10 +10,12 @@ use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
+use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::op::Op;
 use model::plan::{HostPlan, HostStage, Stop, Worker};
 use model::sample::OpSample;
+use model::spec::Backend;
 use model::units::Nanos;
 use model::{Histogram, IntervalSample, Note};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +42,8 @@ pub struct StageOutcome {
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
-    /// What the checks of reads found: the first damaged places, and how much was not checked.
+    /// What the checks of reads found: the first damaged places, and how much was not checked. Of a backend that the plan leaves open, which
+    /// one was taken, and why.
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,
@@ -69,9 +72,35 @@ pub fn run_stage(
         let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
         return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
     }
+    if !trial::is_wanted(targets, stage) {
+        return run_with(targets, targets.backend(), stage, control, when, sink);
+    }
+    match trial::choose(targets, stage, control)? {
+        Trials::Over(outcome) => Ok(outcome),
+        Trials::Chosen(backend, mut findings) => {
+            let mut outcome = run_with(targets, backend, stage, control, when, sink)?;
+            findings.append(&mut outcome.findings);
+            Ok(StageOutcome { findings, ..outcome })
+        }
+    }
+}
+
+/// The same in real time, on one `backend`.
+///
+/// # Errors
+/// As [`run_stage`].
+pub(crate) fn run_with(
+    targets: &OpenTargets,
+    backend: Backend,
+    stage: &HostStage,
+    control: &Control,
+    when: When<'_>,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Result<StageOutcome, EngineError> {
+    let plan = targets.plan();
     let shared = Arc::new(Shared {
         files: targets.files(),
-        backend: targets.backend(),
+        backend,
         world: targets.world().cloned(),
         plan: targets.shared_plan(),
         contents: targets.contents(),

@@ -92,6 +92,7 @@ mod tests {
             hostname: "h".into(),
             interval: Nanos::seconds(1),
             backend: Backend::Sync,
+            poll: model::spec::Poll::None,
             direct: true,
             patience: Nanos::seconds(2),
             cpus: Vec::new(),

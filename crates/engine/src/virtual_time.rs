@@ -5,7 +5,7 @@ use crate::backend::Completion;
 use crate::collector::Collector;
 use crate::control::Control;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
-use crate::recorder::Interval;
+use crate::recorder::{Interval, used_by};
 use crate::stage::StageOutcome;
 use crate::stuck::Patience;
 use crate::target::{OpenTargets, World};
@@ -121,7 +121,7 @@ impl<'a> Scheduler<'a> {
     ) -> Scheduler<'a> {
         let actor = |(worker, line): (&model::plan::Worker, &'a Line)| {
             let work = &stage.works[worker.work as usize];
-            let page = Box::new(Interval::new([work.reads(), work.writes(), work.fsync_every > 0], keep_raw));
+            let page = Box::new(Interval::new(used_by(work), keep_raw));
             let mut state = WorkerState::new(work, worker, work.depth);
             state.begin(timetable.start_ns);
             Actor { state, pages: Pages::without_cpu(timetable, line, page), due_ns: u64::MAX }

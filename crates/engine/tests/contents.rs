@@ -50,6 +50,7 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: model::spec::Poll::None,
         direct: true,
         raw_latencies: false,
         cpus: vec![],

@@ -88,6 +88,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: model::spec::Poll::None,
         direct: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
@@ -152,7 +153,8 @@ fn windows(backend: Backend, verify: bool) -> Vec<u64> {
 #[test]
 fn nothing_is_allocated_while_the_load_is_on() {
     IS_TEST.set(true);
-    let unchecked = [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null].map(|backend| (backend, false));
+    let unchecked =
+        [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null, Backend::Nop].map(|backend| (backend, false));
     for (backend, verify) in unchecked.into_iter().chain([(Backend::IoUring, true)]) {
         let counts = windows(backend, verify);
         assert_eq!(counts.len(), WINDOWS as usize);

@@ -93,6 +93,8 @@ crate::spec::words! {
         DirectRefused = "direct-refused",
         /// The kernel refused the backend that the plan asks for: another took its place.
         BackendFallback = "backend-fallback",
+        /// The plan leaves the backend open: this one was taken, for these figures.
+        BackendChosen = "backend-chosen",
         /// The file system cannot reserve space: files may be fragmented, and space can run out in mid-run.
         NoFallocate = "no-fallocate",
         /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.

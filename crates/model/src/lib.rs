@@ -13,6 +13,7 @@ pub mod load;
 pub mod op;
 pub mod plan;
 pub mod planner;
+pub mod priority;
 pub mod published;
 pub mod record;
 pub mod rng;

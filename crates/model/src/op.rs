@@ -12,11 +12,16 @@ pub enum Op {
     Write,
     /// Make everything written so far durable (`fdatasync`).
     Fsync,
+    /// Give a block back (discard): what a read of it brings afterwards is zeros or what stood there.
+    Trim,
 }
 
 impl Op {
     /// Every operation, in the order in which reports list them.
-    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Fsync];
+    pub const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
+
+    /// How many operations there are: the length of an array with one entry for each.
+    pub const COUNT: usize = Op::ALL.len();
 
     /// The name used in run files, JSON and tables.
     pub fn name(self) -> &'static str {
@@ -24,6 +29,7 @@ impl Op {
             Op::Read => "read",
             Op::Write => "write",
             Op::Fsync => "fsync",
+            Op::Trim => "trim",
         }
     }
 

@@ -1,7 +1,8 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
-use crate::spec::{Access, Backend, DuplicateScope, OnLostHost};
+use crate::priority::Priority;
+use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
@@ -118,9 +119,11 @@ pub struct Work {
     pub workload: String,
     /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
     pub block_size: SizeMix,
-    /// The sizes of writes.
+    /// The sizes of writes and trims.
     pub write_block_size: SizeMix,
-    /// The share of reads.
+    /// The share of trims, of all requests.
+    pub trim: Percent,
+    /// The share of reads, of what is not a trim.
     pub read: Percent,
     /// Where requests go.
     pub pattern: Pattern,
@@ -130,6 +133,8 @@ pub struct Work {
     pub fsync_every: u64,
     /// Whether every write is durable before it completes.
     pub dsync: bool,
+    /// How urgent requests are to the kernel.
+    pub priority: Priority,
     /// Requests that each worker keeps outstanding; at a fixed rate, the most that it has.
     pub depth: u32,
     /// When it ends.
@@ -143,11 +148,13 @@ impl Work {
             workload: String::new(),
             block_size: SizeMix::single(block),
             write_block_size: SizeMix::single(block),
+            trim: Percent::ZERO,
             read,
             pattern: Pattern::simple(access),
             pace: Pace::FREE,
             fsync_every: 0,
             dsync: false,
+            priority: Priority::Inherited,
             depth,
             stop,
         }
@@ -155,18 +162,28 @@ impl Work {
 
     /// Whether any request of it is a write.
     pub fn writes(&self) -> bool {
-        self.read < Percent::ALL
+        self.read < Percent::ALL && self.trim < Percent::ALL
+    }
+
+    /// Whether any request of it is a trim.
+    pub fn trims(&self) -> bool {
+        self.trim > Percent::ZERO
+    }
+
+    /// Whether any request of it changes what stands at the target.
+    pub fn changes(&self) -> bool {
+        self.writes() || self.trims()
     }
 
     /// Whether any request of it is a read.
     pub fn reads(&self) -> bool {
-        self.read > Percent::ZERO
+        self.read > Percent::ZERO && self.trim < Percent::ALL
     }
 
-    /// The sizes of reads, if there are any, and of writes, if there are any.
+    /// The sizes of reads, if there are any, and of writes and trims, if there are any.
     pub fn mixes(&self) -> impl Iterator<Item = &SizeMix> {
         let reads = self.reads().then_some(&self.block_size);
-        reads.into_iter().chain(self.writes().then_some(&self.write_block_size))
+        reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
     }
 
     /// The largest request.
@@ -236,6 +253,8 @@ pub struct HostPlan {
     pub interval: Nanos,
     /// How requests reach the kernel.
     pub backend: Backend,
+    /// Who looks for requests and completions.
+    pub poll: Poll,
     /// Whether to bypass the page cache.
     pub direct: bool,
     /// How long after the end of a stage it is waited for requests that the target has not answered.

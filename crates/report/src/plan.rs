@@ -3,7 +3,6 @@
 use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
 use model::plan::{PlannedTarget, Point, Stage, Stop, Target, Work};
-use model::spec::Backend;
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
 use std::fmt::Write;
@@ -94,7 +93,7 @@ fn layout(plan: &Plan, target: &Target) -> String {
     let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
     let each = target.files.first().map_or(Bytes(0), |file| file.size);
     match (&target.kind, plan.backend) {
-        (_, Backend::Null) => "nothing is sent (null backend)".to_owned(),
+        (_, backend) if backend.sends_nothing() => format!("nothing is sent ({backend} backend)"),
         (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
         (PlannedTarget::Directory { .. }, _) if target.files.iter().any(|file| file.size != each) => {
             let least = target.files.iter().map(|file| file.size).min().unwrap_or(each);
@@ -142,8 +141,8 @@ fn writes(plan: &Plan) -> String {
             Stop::Amount => None,
         })
         .sum();
-    if plan.backend == Backend::Null {
-        return "nothing: the null backend sends nothing anywhere".to_owned();
+    if plan.backend.sends_nothing() {
+        return format!("nothing: the {} backend sends nothing anywhere", plan.backend);
     }
     match (prepare, while_writing) {
         (Bytes(0), 0) => "nothing".to_owned(),

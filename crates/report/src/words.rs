@@ -4,6 +4,7 @@ use analysis::{Interval, ResultRow, RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
 use model::plan::Work;
+use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::Access;
 use model::{Nanos, NoteKind, Percent};
@@ -115,6 +116,9 @@ pub fn sweep(axes: &[(String, String)], repetition: Option<u32>) -> String {
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
     let mut text = format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
+    if work.trims() {
+        text.push_str(&format!(", {} of the requests trims", work.trim));
+    }
     match work.pace {
         Pace::Open { rate, poisson } => {
             text.push_str(&format!(
@@ -134,12 +138,15 @@ pub fn work(work: &Work, workers: u32) -> String {
     if work.dsync {
         text.push_str(", every write durable (O_DSYNC)");
     }
+    if work.priority != Priority::Inherited {
+        text.push_str(&format!(", I/O priority {}", work.priority));
+    }
     text
 }
 
 /// `4 KiB`, a mix with its weights, or the sizes of both directions.
 pub fn blocks(work: &Work) -> String {
-    match (work.reads(), work.writes()) {
+    match (work.reads(), work.changes()) {
         (true, true) if work.block_size != work.write_block_size => {
             format!("{} / {}", work.block_size, work.write_block_size)
         }
@@ -345,6 +352,7 @@ pub fn note(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::DirectRefused => "direct I/O refused",
         NoteKind::BackendFallback => "other backend",
+        NoteKind::BackendChosen => "backend",
         NoteKind::NoFallocate => "space not reserved",
         NoteKind::EngineDegraded => "engine without a part of its set-up",
         NoteKind::Stuck => "target does not answer",

@@ -46,7 +46,7 @@ fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
 }
 
 fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
-    let ops = subsequence(Op::ALL.to_vec(), 0..=3)
+    let ops = subsequence(Op::ALL.to_vec(), 0..=Op::COUNT)
         .prop_flat_map(|ops| ops.into_iter().map(any_worker_op).collect::<Vec<_>>());
     // Numbers need not begin at 0 nor adjoin.
     prop::collection::btree_map(any::<u32>(), (COUNT, COUNT, ops), 0..4).prop_map(|workers| {

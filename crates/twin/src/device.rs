@@ -45,6 +45,7 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Device {
     capacity_bytes: u64,
+    /// Of reads, writes, and everything that moves no bytes.
     samplers: [Sampler; 3],
     /// When each server is free, in working time.
     servers: BinaryHeap<Reverse<u64>>,
@@ -52,7 +53,7 @@ pub struct Device {
     path: Option<Pacer>,
     tier: Option<Tier>,
     stalls: StallMap,
-    failures: [Failures; 3],
+    failures: [Failures; Op::COUNT],
     services: Rng,
     chances: Rng,
     now_ns: u64,
@@ -107,7 +108,7 @@ impl Device {
         let length = request.length.min(MAX_RW_COUNT);
         let moved = length.min(u32::try_from(left).unwrap_or(u32::MAX)) as i32;
         match request.op {
-            Op::Fsync => 0,
+            Op::Fsync | Op::Trim => 0,
             Op::Write if moved == 0 && length > 0 => -ENOSPC,
             Op::Read | Op::Write => moved,
         }
@@ -132,7 +133,7 @@ impl Device {
 
     /// When the service of a request is over, in working time.
     fn serve(&mut self, at_ns: u64, request: Request, length: u64) -> u64 {
-        let own = &self.samplers[request.op.index()];
+        let own = &self.samplers[request.op.index().min(Op::Fsync.index())];
         let Some(tier) = &mut self.tier else {
             return at_ns.saturating_add(own.draw_ns(&mut self.services));
         };

@@ -17,7 +17,7 @@ use streams::Streams;
 /// One request of the plan, before it has a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Read, write or fsync.
+    /// Read, write, fsync or trim.
     pub op: Op,
     /// The file's number on the host.
     pub file: u32,
@@ -44,6 +44,7 @@ pub struct Generator {
     reads: Box<[Class]>,
     writes: Box<[Class]>,
     streams: Streams,
+    trim_ppm: u32,
     read_ppm: u32,
     random_ppm: u32,
     /// Writes until the next fsync; `None` where there are none.
@@ -68,7 +69,7 @@ impl Generator {
             false => Box::default(),
         };
         let reads = classes(work.reads(), &work.block_size, 0);
-        let writes = classes(work.writes(), &work.write_block_size, 1);
+        let writes = classes(work.changes(), &work.write_block_size, 1);
         assert!(left != Some(0), "the planner gives every worker at least one block");
         // A short class list of an amount: one size, no place of its own.
         let (reads, writes) = if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
@@ -77,12 +78,24 @@ impl Generator {
             reads,
             writes,
             streams: Streams::new(&worker.extents, work.pattern.streams, work.pattern.stride.0, block),
+            trim_ppm: work.trim.ppm,
             read_ppm: work.read.ppm,
             random_ppm: if amount { 0 } else { work.pattern.random.ppm },
             until_fsync: (work.fsync_every > 0).then_some(work.fsync_every),
             fsync_every: work.fsync_every,
             last_written: 0,
             left,
+        }
+    }
+
+    /// A read or a write.
+    #[inline]
+    fn direction(&mut self) -> Op {
+        match self.read_ppm {
+            1_000_000 => Op::Read,
+            0 => Op::Write,
+            ppm if self.rng.chance(ppm) => Op::Read,
+            _ => Op::Write,
         }
     }
 
@@ -101,12 +114,7 @@ impl Generator {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
-        let op = match self.read_ppm {
-            1_000_000 => Op::Read,
-            0 => Op::Write,
-            ppm if self.rng.chance(ppm) => Op::Read,
-            _ => Op::Write,
-        };
+        let op = if self.trim_ppm > 0 && self.rng.chance(self.trim_ppm) { Op::Trim } else { self.direction() };
         let is_random = match self.random_ppm {
             1_000_000 => true,
             0 => false,

@@ -13,6 +13,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         hostname: "h".into(),
         interval: Nanos::seconds(1),
         backend: Backend::Null,
+        poll: model::spec::Poll::None,
         direct: true,
         patience: Nanos::seconds(30),
         raw_latencies: false,

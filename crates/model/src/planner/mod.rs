@@ -15,7 +15,7 @@ pub use refusal::{Refusal, RefusalKind};
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{Backend, PointSpec, Spec};
+use crate::spec::{PointSpec, Spec, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -148,7 +148,7 @@ fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
 
 /// Whether the run sends nothing anywhere.
 fn is_null(request: &Request<'_>) -> bool {
-    request.spec.engine.backend.value == Backend::Null
+    request.spec.engine.backend.value.sends_nothing()
 }
 
 fn point_of(computed: &ComputedPoint) -> Point {
@@ -170,8 +170,9 @@ fn usable_points<'a>(
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<&'a ComputedPoint> {
-    let reads_only =
-        |point: &&ComputedPoint| point.spec.workloads.iter().all(|workload| workload.read.value == Percent::ALL);
+    let only_reads =
+        |workload: &WorkloadSpec| workload.read.value == Percent::ALL && workload.trim.value == Percent::ZERO;
+    let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(only_reads);
     let (kept, left): (Vec<_>, Vec<_>) = points.iter().partition(|point| !request.existing || reads_only(point));
     let left = left.iter().flat_map(|point| &point.spec.workloads);
     let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();

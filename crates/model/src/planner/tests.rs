@@ -157,6 +157,9 @@ fn existing_reads_and_leaves_out_what_writes() {
     assert_eq!(plan.prepare_bytes(), Bytes(0));
     assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
     assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
+    let trims = Case { existing: true, sets: vec!["read=100%", "trim=5%"], ..Case::default() };
+    let refusal = trims.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) }));
+    assert_eq!(refusal.0, RefusalKind::Usage, "a trim destroys as a write does");
     let writes = Case { existing: true, sets: vec!["read=0%"], ..Case::default() };
     assert_eq!(writes.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) })).0, RefusalKind::Usage);
 }

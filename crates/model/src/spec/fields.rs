@@ -3,6 +3,7 @@
 
 use super::reader::{Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
 
 words! {
@@ -42,8 +43,31 @@ words! {
         Libaio = "libaio",
         /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
         Sync = "sync",
+        /// `io_uring` (or what takes its place) or `sync`: before each stage, both run the workload itself for 2 × 100 ms each, and `sync` is taken if it does at least 5 % more with its one request for each worker. A note says which, with both figures.
+        Auto = "auto",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
         Null = "null",
+        /// The kernel's request that does nothing, over a ring, and nothing to any target: shows what Plimsoll and the ring cost together.
+        Nop = "nop",
+    }
+}
+
+impl Backend {
+    /// Whether no target is opened, because nothing is sent to any.
+    pub fn sends_nothing(self) -> bool {
+        matches!(self, Backend::Null | Backend::Nop)
+    }
+}
+
+words! {
+    /// Who looks for requests and completions in an `io_uring`.
+    pub enum Poll {
+        /// Nobody: the device interrupts, and workers call the kernel.
+        None = "none",
+        /// Workers ask the device for completions (`IORING_SETUP_IOPOLL`): wants direct I/O and a device with poll queues.
+        Completions = "completions",
+        /// A thread of the kernel for each worker fetches its requests (`IORING_SETUP_SQPOLL`): takes a core each.
+        Submissions = "submissions",
     }
 }
 
@@ -249,6 +273,8 @@ spec_table! {
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,
+        /// With io_uring: whether workers ask the device for completions instead of being interrupted (wants direct I/O, a device with poll queues, and neither fsync nor trim), or a thread of the kernel fetches each worker's requests (and takes a core for it, which no CPU figure counts). Where it cannot be had, the run goes on without and says so.
+        poll: Poll = Poll::None,
         /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
         pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
@@ -295,9 +321,11 @@ spec_table! {
         group: String = String::new(),
         /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
-        /// The sizes of writes, where they differ. `"auto"`: as `block_size`.
+        /// The sizes of writes and trims, where they differ. `"auto"`: as `block_size`.
         write_block_size: Auto<SizeMix> = Auto::Auto,
-        /// The share of reads; the rest are writes.
+        /// The share of trims (discards), of all requests: a block is given back, which destroys it as a write does. Wants `io_uring` or `sync`.
+        trim: Percent = Percent::ZERO,
+        /// The share of reads among the requests that are not trims; the rest are writes.
         read: Percent = Percent::ALL,
         /// In what order a worker touches its blocks.
         access: Access = Access::Random,
@@ -333,6 +361,8 @@ spec_table! {
         fsync_every: u64 = 0,
         /// Every write is durable before it completes (`O_DSYNC`).
         dsync: bool = false,
+        /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process), `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent), or `idle`. Where the system refuses it, the run goes on without and says so.
+        priority: Priority = Priority::Inherited,
     }
 }
 

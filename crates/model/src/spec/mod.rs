@@ -17,7 +17,7 @@ mod tree;
 pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    OnLostHost, Order, Pin, Poll, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub use reader::{Auto, Count, Field, Given, Problem, nearest};
@@ -27,7 +27,7 @@ pub(crate) use reference::write_table;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 pub(crate) use tree::{parse as parse_tree, parse_value};
 
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Percent};
 use arithmetic::{Arithmetic, Name};
 use sweep::Sweep;
 
@@ -158,6 +158,7 @@ impl Spec {
         check_engine(&engine, problems);
         check_fleet(&fleet, problems);
         check_points(&points, problems);
+        check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
@@ -316,6 +317,14 @@ fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
         let message = format!("a patience of {} is out of range", patience.value);
         problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
     }
+    let has_ring = matches!(engine.backend.value, Backend::IoUring | Backend::Auto);
+    if engine.poll.value != Poll::None && !has_ring {
+        let message = format!(
+            "poll = \"{}\" belongs to io_uring, and the backend is {}",
+            engine.poll.value, engine.backend.value
+        );
+        problems.push(Problem::new(place(&engine.poll), message, "write backend = \"io_uring\", or leave out poll"));
+    }
 }
 
 fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
@@ -348,6 +357,18 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
             problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
         }
         seen.push(workload);
+    }
+}
+
+/// Whether the backend has a request for what the workloads ask.
+fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    if engine.backend.value != Backend::Libaio {
+        return;
+    }
+    let workloads = points.iter().flat_map(|point| &point.workloads);
+    for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
+        let message = format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
+        problems.push(Problem::new(place(&workload.trim), message, "write backend = \"io_uring\" or \"sync\""));
     }
 }
 

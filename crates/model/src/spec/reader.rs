@@ -3,6 +3,7 @@
 use super::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
 use super::tree::{Node, Span, Table, Value};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent, UnitError};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -217,6 +218,7 @@ text_or_number!(
 text_or_number!(Rate, "rate", "requests per second such as 10000, or \"100MiB/s\"");
 text_or_number!(Skew, "number", "a number such as 1.2");
 text_or_number!(HotSpots, "shares of requests and space", "shares such as \"95%:5%, 4%:10%\"");
+text_or_number!(Priority, "priority", "a priority such as \"best-effort/4\"");
 text_or_number!(Part, "part", "two shares such as \"0%-50%\"");
 
 /// Beyond this, no file system has files.

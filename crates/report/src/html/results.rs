@@ -142,6 +142,7 @@ fn style(op: Op) -> &'static str {
         Op::Read => "bar read",
         Op::Write => "bar write",
         Op::Fsync => "bar fsync",
+        Op::Trim => "bar trim",
     }
 }
 

@@ -112,6 +112,7 @@ fn line_of(op: Op) -> &'static str {
         Op::Read => "line read",
         Op::Write => "line write",
         Op::Fsync => "line fsync",
+        Op::Trim => "line trim",
     }
 }
 
