@@ -5,6 +5,7 @@
 mod degraded;
 mod issued;
 mod knee;
+mod page_cache;
 mod results;
 mod series;
 mod state;
@@ -15,7 +16,7 @@ mod warning;
 
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
-pub use results::{Cpu, ResultRow};
+pub use results::{Cpu, Done, Progress, ResultRow};
 pub use series::{SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;

@@ -93,6 +93,8 @@ mod tests {
             interval: Nanos::seconds(1),
             backend: Backend::Sync,
             direct: true,
+            evict: false,
+            drop_caches: false,
             patience: Nanos::seconds(2),
             cpus: Vec::new(),
             own_cpu: false,

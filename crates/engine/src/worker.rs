@@ -100,6 +100,11 @@ impl WorkerState {
         self.in_flight() == 0 && (self.stopped || self.generator.is_exhausted())
     }
 
+    /// Whether it has done its amount, and was not stopped before.
+    pub(crate) fn has_done_all(&self) -> bool {
+        self.in_flight() == 0 && !self.stopped && self.generator.is_exhausted()
+    }
+
     /// The next request that is due now.
     #[inline]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {

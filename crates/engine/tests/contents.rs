@@ -51,6 +51,8 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         interval: Nanos::millis(20),
         backend,
         direct: true,
+        evict: false,
+        drop_caches: false,
         raw_latencies: false,
         cpus: vec![],
         own_cpu: false,

@@ -89,6 +89,8 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         interval: Nanos::millis(20),
         backend,
         direct: false,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],

@@ -43,6 +43,8 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         interval: Nanos::millis(20),
         backend,
         direct,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: true,
         cpus: vec![],

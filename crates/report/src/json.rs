@@ -2,7 +2,7 @@
 //! `format`.
 
 use crate::{findings, words};
-use analysis::{Issued, QUANTILES, ResultRow, RunState};
+use analysis::{Issued, Progress, QUANTILES, ResultRow, RunState};
 use model::Record;
 use serde_json::{Map, Value, json};
 
@@ -64,9 +64,21 @@ fn result(row: &ResultRow) -> Value {
         "iops": row.iops(),
         "bytes_per_s": row.bytes_per_s(),
         "latency_ns": latency(row),
+        "first_done": row.done.map(|done| progress(&done.first)),
+        "last_done": row.done.map(|done| progress(&done.last)),
         "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
         "errors": row.error_count(),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}
+
+fn progress(progress: &Progress) -> Value {
+    json!({
+        "seconds": progress.seconds,
+        "ios": progress.ios,
+        "bytes": progress.bytes,
+        "iops": progress.iops(),
+        "bytes_per_s": progress.bytes_per_s(),
     })
 }
 

@@ -14,6 +14,8 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         interval: Nanos::seconds(1),
         backend: Backend::Null,
         direct: true,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],

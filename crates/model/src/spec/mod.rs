@@ -4,6 +4,7 @@
 //! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
 //! of a workload can be an axis without a line of code of its own.
 
+mod amount;
 pub mod arithmetic;
 mod contents;
 mod fields;
@@ -11,17 +12,19 @@ mod overrides;
 mod ranges;
 mod reader;
 mod reference;
+mod sharing;
 mod sweep;
 mod tree;
 
 pub use fields::{
-    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FilesPer, FleetSpec,
+    LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Sharing, Spread, StagesSpec, SuiteSpec, SweepSpec, Time,
+    WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub(crate) use reader::join_words;
 pub(crate) use reader::words;
-pub use reader::{Auto, Count, Field, Given, Problem, nearest};
+pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
 pub use reference::reference;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 
@@ -158,6 +161,8 @@ impl Spec {
         check_fleet(&fleet, problems);
         check_points(&points, problems);
         contents::check(&contents, &points, problems);
+        sharing::check(&layout, &points, problems);
+        amount::check(&stages, &points, problems);
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
         Spec {
