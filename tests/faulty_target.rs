@@ -289,6 +289,7 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
         let child = start(folder.path(), &args);
         wait_until("the flush", || held.contains(&fs.held()));
         signal(&child, "INT");
+        wait_until("the run file", || folder.path().join("run.plimsoll").exists());
         wait_until("the record's end", || show(folder.path())["state"] == "interrupted");
         let shown = show(folder.path());
         let note = stuck_note(&shown);
