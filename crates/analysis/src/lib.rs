@@ -13,6 +13,7 @@ pub mod fairness;
 mod issued;
 mod knee;
 pub mod little;
+mod page_cache;
 mod results;
 mod series;
 #[cfg(test)]
@@ -31,7 +32,7 @@ mod warning;
 pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
-pub use results::{Cpu, ResultRow};
+pub use results::{Cpu, Done, Progress, ResultRow};
 pub use series::{SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use sure::Sure;

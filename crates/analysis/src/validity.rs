@@ -2,6 +2,7 @@
 
 use crate::course;
 use crate::degraded::{Degraded, degraded};
+use crate::page_cache;
 use crate::results::{ResultRow, figures};
 use crate::series::series;
 use crate::state::run_state;
@@ -12,7 +13,7 @@ use model::load::{Pace, Rate};
 use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, Nanos, NoteKind, Op, Percent, Record};
+use model::{Nanos, NoteKind, Op, Percent, Record, StageEnd};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -111,7 +112,8 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     }
     found.extend(start_skew(record, stage));
     found.extend(refusals(record, stage.stage));
-    found.extend(cached(record));
+    found.extend(page_cache::cached(record));
+    found.extend(page_cache::from_memory(record, stage, row));
     found.extend(reducible(record));
     if row.cpu.busiest >= BUSY_WORKER && !record.plan.backend.sends_nothing() {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
@@ -159,19 +161,6 @@ fn reducible(record: &Record) -> Option<Warning> {
     (is_written && is_less).then_some(Warning::Reducible { compressible, duplicate })
 }
 
-/// The host with the least room beyond its memory, if the page cache was in between.
-fn cached(record: &Record) -> Option<Warning> {
-    let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-    if (record.plan.direct && !refused) || record.plan.backend.sends_nothing() {
-        return None;
-    }
-    let hosts = record.plan.hosts.iter().zip(&record.testbed);
-    hosts
-        .map(|(host, facts)| (Bytes(host.files().map(|file| file.size.0).sum()), facts.memory))
-        .find(|(footprint, memory)| footprint < memory)
-        .map(|(footprint, memory)| Warning::Cached { footprint, memory })
-}
-
 fn thin_quantiles(samples: u64) -> Option<Warning> {
     if samples == 0 {
         return None;
@@ -193,13 +182,31 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     let stages = &record.plan.stages;
     let is =
         |kind: StageKind, point: Option<u32>| stages.iter().any(|stage| stage.kind == kind && stage.point == point);
-    if !is(StageKind::Prepare, None) && !record.plan.existing && row.op == Op::Read {
+    let is_written = is(StageKind::Prepare, None) || record.plan.existing || written_before(record, row.stage);
+    if !is_written && row.op == Op::Read {
         found.push(Warning::NotPrepared);
     }
-    if !is(StageKind::Precondition, Some(row.point)) {
+    // An amount is measured from its first request to its last on purpose.
+    if !is(StageKind::Precondition, Some(row.point)) && row.done.is_none() {
         found.push(Warning::NotPreconditioned);
     }
     found
+}
+
+/// Whether a complete stage before this one wrote an amount that is every block of the layout.
+fn written_before(record: &Record, stage: u32) -> bool {
+    let whole = |earlier: &&StageRecord| {
+        let Some(planned) = record.plan.stages.get(earlier.stage as usize) else { return false };
+        let writes = planned.stop().once().is_some_and(|once| !once.stonewall)
+            && planned.works.iter().all(|work| work.read == Percent::ZERO && work.pattern.random == Percent::ZERO);
+        let block = planned.works.iter().map(|work| work.largest_block().0).max().unwrap_or(0);
+        let files = record.plan.hosts.iter().flat_map(model::HostPlan::files).count() as u64;
+        // Less than a block at the end of each file is nobody's.
+        let rest = files.saturating_mul(block);
+        writes && record.plan.amount(earlier.stage).0.saturating_add(rest) > record.plan.footprint().0
+    };
+    let complete = |earlier: &&StageRecord| earlier.stage < stage && earlier.end == Some(StageEnd::Complete);
+    record.stages.iter().filter(complete).any(|earlier| whole(&earlier))
 }
 
 /// The fullest file system among the targets that files of ours went to.
@@ -232,7 +239,7 @@ mod tests {
     use super::*;
     use crate::state::RunState;
     use crate::testing::Recorded;
-    use model::Note;
+    use model::{Bytes, Note};
     use std::collections::BTreeMap;
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";

@@ -29,12 +29,17 @@ pub const QUANTILES: [Quantile; 5] = [
 /// A reason to doubt a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// The page cache could hold the whole layout.
+    /// The layout is less than twice the memory, so that the page cache could hold a good part of it.
     Cached {
         /// Bytes of the layout on that host.
         footprint: Bytes,
-        /// Memory of that host.
+        /// Memory of that host; of all hosts, where they share a file.
         memory: Bytes,
+    },
+    /// A part of what was read came from the page cache.
+    ReadFromMemory {
+        /// The share of the bytes read, 0 to 1.
+        share: f64,
     },
     /// The target refused direct I/O: requests went through the page cache.
     DirectRefused {
@@ -194,6 +199,7 @@ impl Warning {
     pub fn code(&self) -> &'static str {
         match self {
             Warning::Cached { .. } => "fits-in-memory",
+            Warning::ReadFromMemory { .. } => "read-from-memory",
             Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
             Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),

@@ -8,8 +8,11 @@ use model::spec::{Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 2] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
+    ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
+    ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
 ];
 

@@ -8,6 +8,7 @@ use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
 use crate::driver::{AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
+use crate::ending::{self, OwnFiles};
 use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::priority;
@@ -131,25 +132,34 @@ fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
 /// A worker's thread: set up, meet the others, run, report.
 fn run_worker(shared: &Shared, line: &Line) {
     let worker = &shared.stage.workers[line.worker as usize];
-    let files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
+    let mut files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
     settle(&shared.plan, line.worker);
     let work = &shared.stage.works[worker.work as usize];
+    let own = match OwnFiles::open(work.stop, &shared.plan, &shared.files, worker) {
+        Ok(own) => own,
+        Err(error) => {
+            // The stage outlives its workers' setting up, so somebody listens.
+            let _ = line.out.send(FromWorker::Done { worker: line.worker, end: WorkerEnd::Broken(error) });
+            return;
+        }
+    };
+    own.put_into(&mut files);
     let end = match (&shared.world, shared.backend) {
         (Some(world), _) => {
-            run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
+            run_on(shared, (worker, own), line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
         }
-        (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Null) => run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth))),
         (None, spec::Backend::Nop) => {
             let ring = Nop::new(work.depth).map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
-            run_on(shared, worker, line, work.depth, ring)
+            run_on(shared, (worker, own), line, work.depth, ring)
         }
         (None, spec::Backend::Sync) => {
-            run_on(shared, worker, line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
+            run_on(shared, (worker, own), line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
         }
         (None, spec::Backend::IoUring | spec::Backend::Auto) => {
-            run_on(shared, worker, line, work.depth, ring(shared, worker, files))
+            run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
         }
-        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
+        (None, spec::Backend::Libaio) => run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -232,7 +242,7 @@ fn ioprio(shared: &Shared, work: &Work) -> u16 {
 
 fn run_on<B: Backend>(
     shared: &Shared,
-    worker: &Worker,
+    (worker, own): (&Worker, OwnFiles),
     line: &Line,
     depth: u32,
     backend: Result<B, EngineError>,
@@ -265,10 +275,23 @@ fn run_on<B: Backend>(
     match end {
         Ok(Drained::Whole) => {
             drop(ManuallyDrop::into_inner(backend));
+            ending::end(work.stop, (worker, work.writes()), &shared.files, own, &shared.control, &mut pages);
+            let now_ns = clock.now_ns();
+            pages.turn(now_ns, shared.control.cuts());
+            if let (Some(once), true) = (work.stop.once(), state.has_done_all()) {
+                shared.control.done(now_ns, once.stonewall);
+            }
+            pages.close(now_ns);
             if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
         }
-        Ok(Drained::GivenUp { requests }) => WorkerEnd::Stuck { requests },
-        Err(error) => WorkerEnd::Broken(EngineError::worker("wait for its requests", error)),
+        Ok(Drained::GivenUp { requests }) => {
+            own.abandon();
+            WorkerEnd::Stuck { requests }
+        }
+        Err(error) => {
+            own.abandon();
+            WorkerEnd::Broken(EngineError::worker("wait for its requests", error))
+        }
     }
 }
 

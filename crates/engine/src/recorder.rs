@@ -26,7 +26,9 @@ pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
 
 /// Those of [`RING_OPS`] that `work` asks for.
 pub(crate) fn used_by(work: &Work) -> [bool; RING_OPS.len()] {
-    [work.reads(), work.writes(), work.fsync_every > 0, work.trims()]
+    // A measured amount ends with one.
+    let flushes = work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());
+    [work.reads(), work.writes(), flushes, work.trims()]
 }
 
 /// Counters of one operation.

@@ -8,12 +8,13 @@ use crate::crew::{self, Member, Shared};
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::gate::Gate;
+use crate::page_cache;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
 use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::op::Op;
-use model::plan::{HostPlan, HostStage, Stop, Worker};
+use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec::Backend;
 use model::units::Nanos;
@@ -42,8 +43,8 @@ pub struct StageOutcome {
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
-    /// What the checks of reads found: the first damaged places, and how much was not checked. Of a backend that the plan leaves open, which
-    /// one was taken, and why.
+    /// What the checks of reads found (the first damaged places, and how much was not checked), and what there is to say of the page cache. Of
+    /// a backend that the plan leaves open, which one was taken, and why.
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,
@@ -112,6 +113,16 @@ pub(crate) fn run_with(
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
     });
+    let mut before = None;
+    if page_cache::is_read_through(stage, &shared.files) {
+        let ours = shared.clone();
+        control.begin_stage(control.clock().now_ns(), u64::MAX);
+        let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
+        before = apart(control, Patience(plan.patience), evict);
+        if before.is_none() {
+            return Ok(stuck_before(&shared));
+        }
+    }
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
     let crew = crew::start(&shared, &out)?;
     let crew = crew::wait_until_ready(&shared, crew, &inbox)?;
@@ -127,7 +138,7 @@ pub(crate) fn run_with(
         crew::dismiss(crew);
     }
     let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let after = match (stage.stop() == Stop::Amount && complete).then(|| sync_files(&shared, timetable.patience)) {
+    let after = match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
         Some(Some(sample)) => Some(sample),
         Some(None) => {
             ends.stuck = 1;
@@ -149,7 +160,8 @@ pub(crate) fn run_with(
     });
     let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
     let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
-    let findings = findings.notes(stage.stage, plan.host);
+    let mut findings = findings.notes(stage.stage, plan.host);
+    findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
 }
@@ -178,10 +190,7 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     let late_ns = now_ns.saturating_sub(start_ns);
     // No sample may reach back to where no load was.
     let start_ns = start_ns.max(now_ns);
-    let stop_at_ns = match shared.stage.stop() {
-        Stop::After(time) => start_ns.saturating_add(time.0),
-        Stop::Amount => u64::MAX,
-    };
+    let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
     shared.control.begin_stage(start_ns, stop_at_ns);
     let timetable =
         Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
@@ -244,27 +253,53 @@ fn collect(
     ends
 }
 
+/// Whether the files are flushed once all workers are done: unless each of them has done that for itself.
+fn flushes_after(stage: &HostStage) -> bool {
+    match stage.stop() {
+        Stop::After(_) => false,
+        Stop::Amount => true,
+        Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),
+    }
+}
+
+/// A stage that could not begin, because a target did not answer before it.
+fn stuck_before(shared: &Shared) -> StageOutcome {
+    let workers: Vec<&Worker> = shared.stage.workers.iter().collect();
+    let waited = Nanos(shared.control.clock().now_ns().saturating_sub(shared.control.stop_at_ns()));
+    let stuck = Some(Stuck { requests: 1, targets: targets_of(&shared.plan, &workers), waited });
+    StageOutcome { stuck, ..StageOutcome::called_off() }
+}
+
 /// Makes durable what was written; part of what was sent to the target, so it is counted like everything else. `None` if the target had
 /// not answered when the stage was stopped and the patience was over.
 fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
-    let (out, inbox) = mpsc::channel();
     let theirs = shared.clone();
-    // A thread of its own, because nothing ends a wait in the kernel.
+    apart(&shared.control, patience, move || sync_here(&theirs))
+}
+
+/// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had not come back when the stage was stopped
+/// and the patience was over.
+fn apart<T: Send + 'static>(
+    control: &Control,
+    patience: Patience,
+    what: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (out, inbox) = mpsc::channel();
     let thread = thread::spawn(move || {
         // Whoever gave up does not listen.
-        let _ = out.send(sync_here(&theirs));
+        let _ = out.send(what());
     });
     loop {
         match inbox.recv_timeout(LOOK) {
-            Ok(sample) => return Some(sample),
+            Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) => {
-                if patience.is_over(shared.control.stop_at_ns(), shared.control.clock().now_ns()) {
+                if patience.is_over(control.stop_at_ns(), control.clock().now_ns()) {
                     return None;
                 }
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends without a panic has sent its sample"),
+                Ok(()) => unreachable!("a thread that ends without a panic has sent what it was to send"),
             },
         }
     }

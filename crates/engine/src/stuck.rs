@@ -94,6 +94,8 @@ mod tests {
             backend: Backend::Sync,
             poll: model::spec::Poll::None,
             direct: true,
+            evict: false,
+            drop_caches: false,
             patience: Nanos::seconds(2),
             cpus: Vec::new(),
             own_cpu: false,

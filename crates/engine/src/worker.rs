@@ -101,6 +101,11 @@ impl WorkerState {
         self.in_flight() == 0 && (self.stopped || self.generator.is_exhausted())
     }
 
+    /// Whether it has done its amount, and was not stopped before.
+    pub(crate) fn has_done_all(&self) -> bool {
+        self.in_flight() == 0 && !self.stopped && self.generator.is_exhausted()
+    }
+
     /// The next request that is due now.
     // Inlined by force: as a call, handing the request over through memory costs as much as drawing it.
     #[inline(always)]

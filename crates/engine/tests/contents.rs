@@ -52,6 +52,8 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         backend,
         poll: model::spec::Poll::None,
         direct: true,
+        evict: false,
+        drop_caches: false,
         raw_latencies: false,
         cpus: vec![],
         own_cpu: false,

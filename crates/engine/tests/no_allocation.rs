@@ -90,6 +90,8 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         backend,
         poll: model::spec::Poll::None,
         direct: false,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],

@@ -46,6 +46,8 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         backend,
         poll: Poll::None,
         direct,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: true,
         cpus: vec![],

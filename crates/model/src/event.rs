@@ -115,6 +115,10 @@ crate::spec::words! {
         Adjusted = "adjusted",
         /// A read brought something else than what was written.
         Mismatch = "mismatch",
+        /// What was in the page cache was evicted before a stage read through it, or was not; in words.
+        PageCache = "page-cache",
+        /// How many bytes a stage's reads took from devices: the detail begins with the number. Said of reads through the page cache only.
+        DeviceRead = "device-read",
         /// A part of what was read could not be compared with what was written.
         NotChecked = "not-checked",
     }

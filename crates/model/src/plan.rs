@@ -186,6 +186,14 @@ impl Work {
         reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
     }
 
+    /// Requests that take `worker` through its extents once: a block for each step, the last one of an extent perhaps shorter.
+    pub fn requests(&self, worker: &Worker) -> u64 {
+        let is_sequential = self.pattern.random == Percent::ZERO;
+        let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
+        let step = self.largest_block().0.max(stride).max(1);
+        worker.extents.iter().map(|extent| extent.length.div_ceil(step)).fold(0, u64::saturating_add)
+    }
+
     /// The largest request.
     pub fn largest_block(&self) -> Bytes {
         self.mixes().map(SizeMix::largest).max().unwrap_or_default()
@@ -238,6 +246,37 @@ pub enum Stop {
     After(Nanos),
     /// When every byte of every extent was touched once; then an `fsync` of every file.
     Amount,
+    /// When every worker has done as many requests as blocks fit into its extents, as part of what is measured.
+    Once(Once),
+}
+
+impl Stop {
+    /// The time that ends it, if that is what does.
+    pub fn time(self) -> Option<Nanos> {
+        match self {
+            Stop::After(time) => Some(time),
+            Stop::Amount | Stop::Once(_) => None,
+        }
+    }
+
+    /// What is to be known of a measured amount, if it is one.
+    pub fn once(self) -> Option<Once> {
+        match self {
+            Stop::Once(once) => Some(once),
+            Stop::After(_) | Stop::Amount => None,
+        }
+    }
+}
+
+/// How a measured amount ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Once {
+    /// Whether all workers of a host stop when the first of them is done.
+    pub stonewall: bool,
+    /// Whether each worker flushes what it wrote (`fsync`) within its time.
+    pub fsync: bool,
+    /// Whether each worker opens its files for itself and closes them within its time.
+    pub close: bool,
 }
 
 /// One host's share of a run: all that its agent needs to know.
@@ -257,6 +296,10 @@ pub struct HostPlan {
     pub poll: Poll,
     /// Whether to bypass the page cache.
     pub direct: bool,
+    /// Whether files are to be evicted from the page cache before a stage reads through it.
+    pub evict: bool,
+    /// Whether all that the host has cached is to be dropped before a stage reads through the page cache.
+    pub drop_caches: bool,
     /// How long after the end of a stage it is waited for requests that the target has not answered.
     pub patience: Nanos,
     /// Whether to keep every single latency.
@@ -333,6 +376,8 @@ pub enum PlannedTarget {
         /// The directory; made if it is missing.
         root: String,
     },
+    /// Files in a directory that host 0 claims, makes and removes: others wait until they are there, and open them.
+    Joined,
     /// A file or device that is only read.
     ReadOnly,
     /// A device whose content the user gave up by name.
@@ -379,7 +424,7 @@ pub struct Worker {
     pub seed: u64,
     /// At a fixed rate: its number among all workers of all hosts that do this work, which take turns; and how many they are.
     pub turn: (u32, u32),
-    /// Its byte ranges; no two workers of a host that do the same work share one.
+    /// Its byte ranges. Of two workers that do the same work each has its own blocks, unless the workload says that every one has all.
     pub extents: Vec<Extent>,
 }
 
@@ -408,22 +453,29 @@ impl Plan {
         )
     }
 
-    /// Bytes of the layout on all hosts together.
+    /// Bytes of the layout on all hosts together; what hosts share counts once.
     pub fn footprint(&self) -> Bytes {
-        Bytes(self.hosts.iter().flat_map(HostPlan::files).map(|file| file.size.0).sum())
+        let targets = self.hosts.iter().flat_map(|host| &host.targets);
+        let own = targets.filter(|target| target.kind != PlannedTarget::Joined);
+        Bytes(own.flat_map(|target| &target.files).map(|file| file.size.0).sum())
+    }
+
+    /// Bytes that a stage moves which ends with an amount: every worker's requests, in blocks.
+    pub fn amount(&self, stage: u32) -> Bytes {
+        let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
+        let bytes = |stage: &HostStage, worker: &Worker| {
+            stage.works.get(worker.work as usize).map_or(0, |work| {
+                let most = worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+                work.requests(worker).saturating_mul(work.largest_block().0).min(most)
+            })
+        };
+        let all = stages.flat_map(|stage| stage.workers.iter().map(move |worker| bytes(stage, worker)));
+        Bytes(all.fold(0, u64::saturating_add))
     }
 
     /// The time of all stages that end after a time.
     pub fn fixed_time(&self) -> Nanos {
-        Nanos(
-            self.stages
-                .iter()
-                .map(|stage| match stage.stop() {
-                    Stop::After(time) => time.0,
-                    Stop::Amount => 0,
-                })
-                .sum(),
-        )
+        Nanos(self.stages.iter().filter_map(|stage| stage.stop().time()).map(|time| time.0).sum())
     }
 
     /// Whether points run more than once.

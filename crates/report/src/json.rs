@@ -2,7 +2,7 @@
 //! `format`.
 
 use crate::{findings, words};
-use analysis::{Estimate, Interval, Issued, QUANTILES, ResultRow, RunState};
+use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
 use model::Record;
 use serde_json::{Map, Value, json};
 
@@ -65,6 +65,8 @@ fn result(row: &ResultRow) -> Value {
         "bytes_per_s": row.bytes_per_s(),
         "latency_ns": latency(row),
         "ci": ci(row),
+        "first_done": row.done.map(|done| progress(&done.first)),
+        "last_done": row.done.map(|done| progress(&done.last)),
         "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
         "errors": row.error_count(),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
@@ -86,6 +88,16 @@ fn ci(row: &ResultRow) -> Value {
         "iops": of(row.sure.iops),
         "bytes_per_s": of(row.sure.bytes_per_s),
         "latency_ns": latency,
+    })
+}
+
+fn progress(progress: &Progress) -> Value {
+    json!({
+        "seconds": progress.seconds,
+        "ios": progress.ios,
+        "bytes": progress.bytes,
+        "iops": progress.iops(),
+        "bytes_per_s": progress.bytes_per_s(),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::doubts::{Marks, Touches};
 use crate::{findings, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
-use model::Record;
+use model::{Op, Record};
 
 /// The table, and under it the doubts in words.
 pub fn results(record: &Record) -> String {
@@ -32,6 +32,11 @@ pub fn results(record: &Record) -> String {
     }
     let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
+    for row in &rows {
+        if let Some(done) = row.done.filter(|_| row.op != Op::Fsync) {
+            text.push_str(&format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(&done)));
+        }
+    }
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
@@ -48,6 +53,14 @@ pub fn results(record: &Record) -> String {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
     }
     text
+}
+
+/// The workload, and its values of the sweep.
+fn label(row: &ResultRow) -> String {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
+        "" => row.workload.clone(),
+        sweep => format!("{} ({sweep})", row.workload),
+    }
 }
 
 fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
@@ -87,7 +100,7 @@ fn superscript(number: usize) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::StageKind;
 
     #[test]
     fn figures_and_doubts_stand_side_by_side() {

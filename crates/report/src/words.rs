@@ -1,6 +1,6 @@
 //! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
 
-use analysis::{Interval, ResultRow, RunState, Warning};
+use analysis::{Done, Interval, Progress, ResultRow, RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
 use model::plan::Work;
@@ -234,11 +234,24 @@ pub fn errno(errno: i32) -> String {
     name.to_owned()
 }
 
+/// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.
+pub fn done(done: &Done) -> String {
+    let at = |progress: &Progress| {
+        let time = Nanos((progress.seconds * 1e9).round() as u64);
+        format!("after {time}, at {} and {} IOPS", bandwidth(progress.bytes_per_s()), iops(progress.iops()))
+    };
+    format!("the first worker was done {}; the last {}, over all of it", at(&done.first), at(&done.last))
+}
+
 /// A doubt as a sentence: what, how much, and what would lift it.
 pub fn warning(warning: &Warning) -> String {
     match warning {
         Warning::Cached { footprint, memory } => format!(
-            "Requests went through the page cache, and the layout ({footprint}) fits into the host's memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
+            "Requests went through the page cache, and the layout ({footprint}) is less than twice the memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
+        ),
+        Warning::ReadFromMemory { share: from_memory } => format!(
+            "Read from memory: {} of the bytes read were answered by the page cache, and no device saw them. Use direct I/O, or a layout of twice the memory that is read once.",
+            share(*from_memory)
         ),
         Warning::DirectRefused { detail } => {
             format!("Direct I/O was refused, so the page cache was in between: {detail}.")
@@ -362,6 +375,8 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::PointsSkipped => "points left out",
         NoteKind::ClientsImagined => "hosts that are not at hand",
         NoteKind::Adjusted => "adjusted",
+        NoteKind::PageCache => "page cache",
+        NoteKind::DeviceRead => "what devices read",
         NoteKind::Mismatch => "not what was written",
         NoteKind::NotChecked => "not checked",
     }
@@ -394,6 +409,7 @@ mod tests {
     fn every_doubt_is_a_sentence_with_its_figure() {
         let all = [
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+            Warning::ReadFromMemory { share: 0.97 },
             Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
             Warning::BackendFallback { detail: "io_uring is forbidden; sync took its place".to_owned() },
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },

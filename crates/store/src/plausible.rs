@@ -2,7 +2,7 @@
 //! indexed without a miss.
 
 use model::Record;
-use model::plan::{Plan, Stop};
+use model::plan::Plan;
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
@@ -20,10 +20,7 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.stages.iter().any(|stage| stage.works.is_empty() || stage.works.len() > 65_536) {
         return Err("a stage has nothing to do");
     }
-    let times = plan.stages.iter().map(|stage| match stage.stop() {
-        Stop::After(time) => time.0,
-        Stop::Amount => 0,
-    });
+    let times = plan.stages.iter().map(|stage| stage.stop().time().map_or(0, |time| time.0));
     let files = plan.hosts.iter().flat_map(model::HostPlan::files).map(|file| file.size.0);
     let shares = plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.workers);
     let extents = shares.flat_map(|worker| &worker.extents).map(|extent| extent.length);

@@ -59,7 +59,7 @@ fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
 /// Samples of a stage by interval, then host, as a record has them; any of them may be missing.
 fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
     let works = eventful().plan.stages[stage as usize].works.len() as u32;
-    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Drain]), any_ops(works), any_workers());
+    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Tail, Phase::Drain]), any_ops(works), any_workers());
     prop::collection::btree_map((any::<u32>(), 0..2u32), sample, 0..6).prop_map(move |samples| {
         let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| IntervalSample {
             stage,

@@ -141,6 +141,8 @@ pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
     found.add("measured time", false, [&one.stop, &two.stop], |stop| match stop {
         Stop::After(time) => time.to_string(),
         Stop::Amount => "one pass".to_owned(),
+        Stop::Once(once) if once.stonewall => "an amount, until the first was done".to_owned(),
+        Stop::Once(_) => "an amount".to_owned(),
     });
     found.add("complete", false, [&base.complete, &other.complete], |complete| {
         if *complete { "yes" } else { "no" }.to_owned()

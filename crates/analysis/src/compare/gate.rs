@@ -139,7 +139,7 @@ mod tests {
             ("iops < NaN%", "no number"),
             ("iops < inf%", "no number"),
             ("speed < 5%", "no figure"),
-            ("trim iops < 5%", "operation"),
+            ("erase iops < 5%", "operation"),
             ("a b c < 5%", "stand a figure"),
             ("< 5%", "stand a figure"),
             ("iops <> 5%", "no number"),

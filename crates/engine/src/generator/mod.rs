@@ -53,6 +53,8 @@ pub struct Generator {
     last_written: u32,
     /// How many requests are left; `None` where time decides.
     left: Option<u64>,
+    /// Whether the last request of an extent may be shorter.
+    tails: bool,
 }
 
 impl Generator {
@@ -63,7 +65,7 @@ impl Generator {
     pub fn new(work: &Work, worker: &Worker) -> Generator {
         let amount = work.stop == Stop::Amount;
         let block = work.largest_block().0.max(1);
-        let left = amount.then(|| worker.extents.iter().map(|extent| extent.length.div_ceil(block)).sum());
+        let left = (work.stop.time().is_none()).then(|| work.requests(worker));
         let classes = |used: bool, mix: &SizeMix, path: u64| match used && !amount {
             true => classes(mix, &work.pattern, worker, path),
             false => Box::default(),
@@ -85,6 +87,7 @@ impl Generator {
             fsync_every: work.fsync_every,
             last_written: 0,
             left,
+            tails: amount,
         }
     }
 
@@ -126,7 +129,7 @@ impl Generator {
             let (file, offset) = class.places.at(place);
             (file, offset, class.length)
         } else {
-            self.streams.next(class.length, self.left.is_some())
+            self.streams.next(class.length, self.tails)
         };
         if op == Op::Write {
             self.last_written = file;

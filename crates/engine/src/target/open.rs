@@ -5,6 +5,7 @@ use super::simulated::World;
 use crate::backend;
 use crate::contents::HostContents;
 use crate::error::EngineError;
+use crate::page_cache;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
@@ -13,6 +14,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Every target of a host, claimed and open. Claims end when it is dropped.
 #[derive(Debug)]
@@ -109,6 +111,9 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
             opener.open(target)?;
         }
     }
+    if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
+        opener.note(NoteKind::PageCache, detail);
+    }
     let Opener { files, claims, notes, .. } = opener;
     let plan = Arc::new(plan);
     Ok(OpenTargets { backend, files: files.into(), claims, notes, world: None, contents, plan })
@@ -156,6 +161,9 @@ fn fallback(
     }
 }
 
+/// How often a host looks whether the first one has made a file.
+const LOOK: Duration = Duration::from_millis(20);
+
 struct Opener<'a> {
     plan: &'a HostPlan,
     files: Vec<OwnedFd>,
@@ -194,6 +202,11 @@ impl Opener<'_> {
                     self.open_ours(file)?;
                 }
             }
+            PlannedTarget::Joined => {
+                for file in &target.files {
+                    self.open_joined(file)?;
+                }
+            }
             PlannedTarget::ReadOnly => {
                 for file in &target.files {
                     self.open_plain(file, OFlags::RDONLY, true)?;
@@ -223,6 +236,32 @@ impl Opener<'_> {
         })?;
         self.files.push(opened);
         Ok(())
+    }
+
+    /// Opens a file that another host of the run makes, once it has its size. Our marker, which that host holds, keeps other runs away.
+    fn open_joined(&mut self, file: &TargetFile) -> Result<(), EngineError> {
+        let give_up = Instant::now() + Duration::from_nanos(self.plan.patience.0);
+        loop {
+            // Looked at by its name, so that a network file system asks again.
+            let has = match rustix::fs::stat(&file.path) {
+                Ok(found) => Some(found.st_size as u64),
+                Err(Errno::NOENT) => None,
+                Err(error) => return Err(cannot_open(&file.path, error)),
+            };
+            if has == Some(file.size.0) {
+                let opened = self.open_direct(&file.path, OFlags::RDWR | OFlags::NOFOLLOW, Mode::empty())?;
+                self.files.push(opened);
+                return Ok(());
+            }
+            if Instant::now() >= give_up {
+                let what =
+                    format!("the first host has not made it {} bytes long within {}", file.size.0, self.plan.patience);
+                let remedy =
+                    "see whether both hosts have the same file system there, or give more time with engine.patience";
+                return Err(EngineError::target(&file.path, what, remedy));
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Opens a file of ours and gives it its size.

@@ -15,6 +15,8 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         backend: Backend::Null,
         poll: model::spec::Poll::None,
         direct: true,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],

@@ -15,7 +15,7 @@ pub use refusal::{Refusal, RefusalKind};
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{PointSpec, Spec, WorkloadSpec};
+use crate::spec::{LayoutKind, PointSpec, Spec, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -73,6 +73,15 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
             Ok(targets) => hosts.push((number, facts, targets)),
             Err(reasons) => refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason))),
         }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
+        && spec.layout.kind.value == LayoutKind::SharedFile
+    {
+        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| layout::join(first, mine, &facts.hostname).err();
+        refusals.extend(others.iter_mut().filter_map(join));
     }
     if !refusals.is_empty() {
         return Err(refusals);
@@ -216,5 +225,7 @@ impl Times {
     }
 }
 
+#[cfg(test)]
+mod sharing_tests;
 #[cfg(test)]
 mod tests;

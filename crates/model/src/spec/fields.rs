@@ -1,7 +1,7 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
 //! reference in `docs/suite-reference.md` all come from these tables.
 
-use super::reader::{Auto, Count, Field, Given, Reader, words};
+use super::reader::{Amount, Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
@@ -31,6 +31,38 @@ words! {
         Uniform = "uniform",
         /// Independent of each other, as those of many clients are: the distances are exponential.
         Poisson = "poisson",
+    }
+}
+
+words! {
+    /// What stands in each target directory.
+    pub enum LayoutKind {
+        /// Files that the workers of a host share out among them (N-N).
+        Files = "files",
+        /// One file for all workers of all hosts (N-1).
+        SharedFile = "shared-file",
+    }
+}
+
+words! {
+    /// What `files` counts.
+    pub enum FilesPer {
+        /// The files of each target directory.
+        Target = "target",
+        /// The files of each worker, in each target directory.
+        Worker = "worker",
+    }
+}
+
+words! {
+    /// How the bytes of the layout are shared out among the workers.
+    pub enum Sharing {
+        /// Each worker has a part in one piece (or one piece of each of `segments`) for itself.
+        Segment = "segment",
+        /// In a shared file, blocks go to the workers in turn: each has every n-th of them.
+        Interleaved = "interleaved",
+        /// Every worker has all of it.
+        Whole = "whole",
     }
 }
 
@@ -221,10 +253,16 @@ spec_table! {
 spec_table! {
     /// What the load goes to. In a directory, Plimsoll makes these files; a device or a file that is there already is taken as it is.
     pub struct LayoutSpec {
+        /// Files that each host has for itself, or one file that all workers of all hosts share. In a shared file, `sharing` in the workloads says who touches what.
+        kind: LayoutKind = LayoutKind::Files,
         /// How many files each target directory gets. `"auto"`: as many as the workload with the most workers has.
         files: Auto<Count> = Auto::Auto,
+        /// What `files` counts: those of each target directory, or those of each worker in it (of the workload with the most workers).
+        per: FilesPer = FilesPer::Target,
         /// The size of each file. `"auto"`: all files together take a tenth of the free space, at most 4 GiB and half of the memory.
         size: Auto<Bytes> = Auto::Auto,
+        /// The sizes of files, where they differ, with weights: with `"4KiB:50, 1MiB:50"` every other file has 4 KiB. Instead of `size`; a workload leaves out files that are smaller than its blocks.
+        sizes: Auto<SizeMix> = Auto::Auto,
     }
 }
 
@@ -261,6 +299,14 @@ spec_table! {
         precondition: Nanos = Nanos(0),
         /// How long each workload is measured.
         measure: Nanos = Nanos::seconds(60),
+        /// Measure an amount instead of a time: `"all"`, every worker goes through its share once; a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is what counts.
+        amount: Amount = Amount::None,
+        /// With an amount: all workers of a host stop when its first one is done. Otherwise each does its own, and results tell what had been done when the first was.
+        stonewall: bool = false,
+        /// With an amount: each worker ends with an `fsync` of the files that it wrote, within its time. Otherwise the files are flushed when nothing is measured any more.
+        count_fsync: bool = true,
+        /// With an amount: each worker opens its files for itself, and closes them within its time.
+        count_close: bool = true,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
     }
@@ -275,6 +321,10 @@ spec_table! {
         direct: bool = true,
         /// With io_uring: whether workers ask the device for completions instead of being interrupted (wants direct I/O, a device with poll queues, and neither fsync nor trim), or a thread of the kernel fetches each worker's requests (and takes a core for it, which no CPU figure counts). Where it cannot be had, the run goes on without and says so.
         poll: Poll = Poll::None,
+        /// Before a stage that reads through the page cache, write its files back and ask the kernel to forget them (`posix_fadvise`).
+        evict: bool = true,
+        /// The same for everything that the host has cached (`/proc/sys/vm/drop_caches`), which takes root and slows down whatever else runs there.
+        drop_caches: bool = false,
         /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
         pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
@@ -339,6 +389,10 @@ spec_table! {
         align: Auto<Bytes> = Auto::Auto,
         /// From the start of one sequential request to that of the next. `"auto"`: the size, so that they adjoin.
         stride: Auto<Bytes> = Auto::Auto,
+        /// How the layout's bytes are shared out among the workers: a part for each, blocks in turn (in a shared file), or all of it for every one.
+        sharing: Sharing = Sharing::Segment,
+        /// With `sharing = "segment"`: in how many segments each worker has a part (IOR's `-s`). 1: its part is in one piece.
+        segments: Count = Count(1),
         /// Sequential streams of each worker, taking turns.
         streams: Count = Count(1),
         /// The part of every file that is loaded.

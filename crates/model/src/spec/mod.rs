@@ -4,6 +4,7 @@
 //! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
 //! of a workload can be an axis without a line of code of its own.
 
+mod amount;
 pub mod arithmetic;
 mod contents;
 mod fields;
@@ -11,16 +12,18 @@ mod overrides;
 mod ranges;
 mod reader;
 mod reference;
+mod sharing;
 mod sweep;
 mod tree;
 
 pub(crate) use fields::spec_table;
 pub use fields::{
-    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Poll, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FilesPer, FleetSpec,
+    LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec, SuiteSpec, SweepSpec, Time,
+    WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
-pub use reader::{Auto, Count, Field, Given, Problem, nearest};
+pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
@@ -160,6 +163,8 @@ impl Spec {
         check_points(&points, problems);
         check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
+        sharing::check(&layout, &points, problems);
+        amount::check(&stages, &points, problems);
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
         Spec {

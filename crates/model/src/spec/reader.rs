@@ -340,6 +340,37 @@ impl Field for Count {
     }
 }
 
+/// How much a stage does, if that is what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Time ends it.
+    None,
+    /// Every worker's share once.
+    All,
+    /// At most so many bytes of every worker's share.
+    Bytes(Bytes),
+}
+
+impl Field for Amount {
+    const KIND: &'static str = "`\"none\"`, `\"all\"` or size";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match &node.value {
+            Value::Text(text) if text == "none" => Ok(Amount::None),
+            Value::Text(text) if text == "all" => Ok(Amount::All),
+            _ => Bytes::read(node).map(Amount::Bytes),
+        }
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Amount::None => "\"none\"".to_owned(),
+            Amount::All => "\"all\"".to_owned(),
+            Amount::Bytes(bytes) => bytes.write(),
+        }
+    }
+}
+
 /// A value, or `"auto"`: Plimsoll decides by the machine, and the plan says what it decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auto<T> {

@@ -2,7 +2,7 @@
 
 use crate::words;
 use model::plan::Stop;
-use model::{Event, Histogram, IntervalSample, Nanos, Phase, Plan, StageEnd, StageKind};
+use model::{Event, Histogram, IntervalSample, Nanos, Plan, StageEnd, StageKind};
 use std::collections::BTreeMap;
 
 /// Where a run stands.
@@ -47,12 +47,12 @@ struct Figures {
 
 impl Figures {
     fn add(&mut self, sample: &IntervalSample) {
-        if sample.phase == Phase::Load {
+        if sample.phase.counts() {
             *self.length_ns.entry(sample.host).or_insert(0) += sample.length_ns;
         }
         for op in &sample.ops {
             self.errors += op.error_count();
-            if sample.phase == Phase::Load {
+            if sample.phase.counts() {
                 self.ios += op.ios;
                 self.bytes += op.bytes;
                 // An agent's own samples; one that is no histogram is refused where it is recorded.
@@ -84,14 +84,15 @@ impl Progress {
     /// A run of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
-        let line = |stage: &model::plan::Stage| StageLine {
+        let line = |(number, stage): (u32, &model::plan::Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
                 Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
             },
         };
-        Progress { stages: plan.stages.iter().map(line).collect(), current: None, ended: None }
+        Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
     }
 
     /// Takes in what happened.
@@ -176,7 +177,7 @@ impl Progress {
 impl Current {
     fn add(&mut self, sample: &IntervalSample) {
         self.total.add(sample);
-        if sample.phase == Phase::Load {
+        if sample.phase.counts() {
             self.elapsed_ns = self.elapsed_ns.max(sample.start_ns + sample.length_ns);
             if sample.interval > self.last.0 {
                 self.last = (sample.interval, Figures::default());
