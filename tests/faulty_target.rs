@@ -273,6 +273,33 @@ fn a_flush_that_never_ends_holds_up_ctrl_c_no_longer_than_the_patience() {
 }
 
 #[test]
+fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
+    if !has_fuse("an fsync that hangs within a stage and before it") {
+        return;
+    }
+    let amount = ["--set", "amount=\"all\"", "--set", "prepare=false"];
+    let through_the_cache = ["--set", "prepare=false", "--buffered"];
+    for (pattern, extra, held) in [("randwrite", amount.as_slice(), 1..=2), ("randread", &through_the_cache, 1..=1)] {
+        let fs = FaultyFs::new();
+        fs.set(Behaviour { hang_fsync: true, ..Behaviour::default() });
+        let folder = scratch();
+        let target = fs.path().join("data");
+        let line = ["run", "--rw", pattern, "--size", "1M", "--numjobs", "2", "--target", text(&target)];
+        let args = [&line[..], extra, &["--json", "--out", "run.plimsoll"], &IMPATIENT].concat();
+        let child = start(folder.path(), &args);
+        wait_until("the flush", || held.contains(&fs.held()));
+        signal(&child, "INT");
+        wait_until("the run file", || folder.path().join("run.plimsoll").exists());
+        wait_until("the record's end", || show(folder.path())["state"] == "interrupted");
+        let shown = show(folder.path());
+        let note = stuck_note(&shown);
+        assert!(note.contains("outstanding at") && note.contains("data"), "{pattern}: {note}");
+        fs.release();
+        end(child).with_code(130);
+    }
+}
+
+#[test]
 fn a_device_that_loses_its_ground_is_counted_by_errno() {
     if !has("a loop device whose file is cut off", &["losetup", "loop"]) {
         return;

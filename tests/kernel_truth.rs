@@ -36,7 +36,7 @@ workers = 1
 ";
 
 /// The counters that the run file claims. To a device, an fsync is a write of no sectors that carries a flush: the kernel counts it
-/// as both.
+/// as both. A trim is a write of zeroes without bytes, which it counts as a write of so many sectors.
 fn claimed(json: &Value) -> Counters {
     let sum = |op: &str, field: &str| -> u64 {
         let totals = json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
@@ -45,8 +45,8 @@ fn claimed(json: &Value) -> Counters {
     Counters {
         reads: sum("read", "ios"),
         read_sectors: sum("read", "bytes") / 512,
-        writes: sum("write", "ios") + sum("fsync", "ios"),
-        write_sectors: sum("write", "bytes") / 512,
+        writes: sum("write", "ios") + sum("fsync", "ios") + sum("trim", "ios"),
+        write_sectors: (sum("write", "bytes") + sum("trim", "bytes")) / 512,
         flushes: sum("fsync", "ios"),
     }
 }
@@ -76,6 +76,25 @@ fn a_device_that_was_given_up_saw_every_request_and_no_other() {
         let stages: Vec<&str> =
             json["issued"].as_array().expect("a list").iter().filter_map(|t| t["stage"].as_str()).collect();
         assert!(["prepare", "precondition", "measure"].iter().all(|stage| stages.contains(stage)));
+    }
+}
+
+#[test]
+fn a_device_saw_every_trim() {
+    if !has("kernel truth of trims", &["losetup", "loop"]) {
+        return;
+    }
+    for backend in ["io_uring", "sync"] {
+        let device = Loop::new(64);
+        let set = format!("backend=\"{backend}\"");
+        let trims = ["--set", "trim=\"20%\"", "--set", "priority=\"best-effort/6\""];
+        let (seen, json) =
+            run(&device, &[&["--destroy-data", text(&device.device), "--set", &set], &trims[..]].concat());
+        assert_eq!(seen, claimed(&json), "{backend}");
+        let of_trims: Vec<&Value> =
+            json["results"].as_array().expect("a list").iter().filter(|row| row["op"] == "trim").collect();
+        assert_eq!(of_trims.len(), 3, "{backend}: a row for each workload");
+        assert!(of_trims.iter().all(|row| row["errors"] == 0 && row["ios"].as_u64() > Some(0)), "{of_trims:?}");
     }
 }
 

@@ -53,6 +53,21 @@ fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
 }
 
 #[test]
+fn a_backend_that_is_left_open_is_named_for_each_workload() {
+    let (_folder, json) = smoke(&["--set", "backend=\"auto\""]);
+    let notes = json["notes"].as_array().expect("a list");
+    let chosen: Vec<&str> = notes
+        .iter()
+        .filter(|note| note["code"] == "backend-chosen")
+        .map(|note| note["message"].as_str().expect("words"))
+        .collect();
+    for workload in ["4k-random-read", "8k-random-70-30", "1m-sequential-write"] {
+        let told = chosen.iter().filter(|message| message.starts_with(&format!("{workload} (measure): auto took ")));
+        assert_eq!(told.count(), 1, "{workload}: {chosen:?}");
+    }
+}
+
+#[test]
 fn a_recorded_run_says_the_same_at_any_time() {
     let (folder, json) = smoke(&[]);
     let here = folder.path();

@@ -73,9 +73,15 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
     assert_eq!(rows.len(), 13);
     assert!(rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)), "{json}");
     assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
-    let notes = json["notes"].as_array().expect("a list");
-    let first_done: Vec<&Value> = notes.iter().filter(|note| note["code"] == "first-done").collect();
-    assert_eq!(first_done.len(), 13, "each stage says what was done at the wall: {notes:?}");
+    for row in rows {
+        let (first, last) = (&row["first_done"], &row["last_done"]);
+        assert_eq!(last["ios"], row["ios"], "{row}");
+        assert!(first["ios"].as_u64() > Some(0) && first["ios"].as_u64() <= last["ios"].as_u64(), "{row}");
+        assert!(
+            first["seconds"].as_f64() > Some(0.0) && first["seconds"].as_f64() <= last["seconds"].as_f64(),
+            "{row}"
+        );
+    }
     let shown = plimsoll(folder.path(), &["show", "run.plimsoll"]).with_code(0).out;
     assert!(shown.contains("op/s") && !shown.contains("IOPS"), "{shown}");
     let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");

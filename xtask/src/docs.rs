@@ -4,7 +4,10 @@ use crate::shell::{self, Outcome};
 
 /// The generated pages: path from the root, and text. `cargo xtask tidy` compares them with what is there.
 pub fn pages() -> Vec<(&'static str, String)> {
-    vec![("docs/suite-reference.md", model::spec::reference())]
+    vec![
+        ("docs/suite-reference.md", model::spec::reference()),
+        ("docs/testbed-reference.md", model::cluster::reference()),
+    ]
 }
 
 /// Writes every generated page that differs.

@@ -88,6 +88,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["munged"], package: "munge" },
     },
     Part {
+        name: "net",
+        purpose: "the kernel's own count of packets",
+        source: Source::Kernel { path: "/proc/sys/net/ipv4" },
+    },
+    Part {
         name: "loop",
         purpose: "the kernel's own count of requests",
         source: Source::Kernel { path: "/dev/loop-control" },

@@ -2,21 +2,39 @@
 //!
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
+pub mod aftermath;
+pub mod ceiling;
+pub mod changes;
+pub mod compare;
+mod course;
 mod degraded;
+mod estimate;
+pub mod fairness;
 mod issued;
 mod knee;
+pub mod little;
+mod page_cache;
 mod results;
 mod series;
+#[cfg(test)]
+mod simulated;
 mod state;
+pub mod steady;
+mod student;
+mod sure;
+mod tally;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod validity;
+pub mod warmup;
 mod warning;
 
+pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
-pub use results::{Cpu, ResultRow};
+pub use results::{Cpu, Done, Progress, ResultRow};
 pub use series::{SeriesPoint, series};
 pub use state::{RunState, run_state};
+pub use sure::Sure;
 pub use validity::results;
 pub use warning::{QUANTILES, Quantile, Warning};

@@ -1,6 +1,7 @@
 //! What each point carried: one row for each operation that it measured.
 
-use crate::degraded::counted;
+use crate::degraded::{counted, degraded};
+use crate::sure::Sure;
 use crate::warning::Warning;
 use model::plan::Work;
 use model::record::StageRecord;
@@ -43,10 +44,46 @@ pub struct ResultRow {
     pub errors: BTreeMap<i32, u64>,
     /// CPU time that the workers of the point took.
     pub cpu: Cpu,
+    /// Of a measured amount: what had been done when the first worker was done with its share, and when the last one was.
+    pub done: Option<Done>,
     /// Whether the stage ran to its planned end.
     pub complete: bool,
+    /// How sure the figures are.
+    pub sure: Sure,
     /// Every reason to doubt this row.
     pub warnings: Vec<Warning>,
+}
+
+/// A measured amount at its two ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Done {
+    /// When the first worker of a host was done: at the stonewall, if there is one.
+    pub first: Progress,
+    /// When the last one was, everything that was outstanding at a stonewall included.
+    pub last: Progress,
+}
+
+/// What had been done after a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// From the start of the stage, in seconds: the longest of all hosts.
+    pub seconds: f64,
+    /// Requests that had succeeded.
+    pub ios: u64,
+    /// Bytes that had moved.
+    pub bytes: u64,
+}
+
+impl Progress {
+    /// Requests per second. 0 if that is no time.
+    pub fn iops(&self) -> f64 {
+        per_second(self.ios, self.seconds)
+    }
+
+    /// Bytes per second, as [`iops`](Self::iops).
+    pub fn bytes_per_s(&self) -> f64 {
+        per_second(self.bytes, self.seconds)
+    }
 }
 
 /// CPU time of the load generators themselves while the load was on.
@@ -111,7 +148,8 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     let Some((number, point)) = planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?))) else {
         return Vec::new();
     };
-    let seconds = load_seconds(record, stage);
+    let seconds = seconds(record, stage, Phase::counts);
+    let once = planned.stop().once();
     let repeats = record.plan.repeats();
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
@@ -134,7 +172,9 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
                 latency: Histogram::new(),
                 errors: BTreeMap::new(),
                 cpu,
+                done: once.map(|once| done(record, stage, (index, op), once.stonewall)),
                 complete: stage.end == Some(StageEnd::Complete),
+                sure: Sure::default(),
                 warnings: Vec::new(),
             };
             let samples = counted(record, stage).flat_map(|sample| &sample.ops);
@@ -157,7 +197,7 @@ fn add(row: &mut ResultRow, sample: &OpSample) {
 
 /// The intervals in which the load was on.
 pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample> + Clone {
-    stage.samples.iter().filter(|sample| sample.phase == Phase::Load)
+    stage.samples.iter().filter(|sample| sample.phase.counts())
 }
 
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
@@ -165,6 +205,7 @@ fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
     let planned = |op: &Op| match (op, work.metadata) {
         (Op::Read, _) => work.reads(),
         (Op::Write, _) => work.writes(),
+        (Op::Trim, _) => work.trims(),
         (op, Some(metadata)) => *op == metadata.op,
         (_, None) => false,
     };
@@ -173,10 +214,38 @@ fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
     Op::ALL.into_iter().filter(|op| planned(op) || seen(op)).collect()
 }
 
-/// The time that the load was on: hosts run side by side, so theirs do not add up.
-fn load_seconds(record: &Record, stage: &StageRecord) -> f64 {
+/// What was done until the first worker was done, and in all. At a stonewall, what was outstanding belongs to it; without one, nothing is.
+fn done(record: &Record, stage: &StageRecord, (index, op): (u32, Op), stonewall: bool) -> Done {
+    let progress = |is_in: fn(Phase) -> bool| {
+        let samples = phases(record, stage, is_in).flat_map(|sample| &sample.ops);
+        let mine = || samples.clone().filter(|sample| (sample.work, sample.op) == (index, op));
+        Progress {
+            seconds: seconds(record, stage, is_in),
+            ios: mine().map(|sample| sample.ios).sum(),
+            bytes: mine().map(|sample| sample.bytes).sum(),
+        }
+    };
+    Done {
+        first: progress(|phase| phase == Phase::Load),
+        last: progress(if stonewall { |_| true } else { Phase::counts }),
+    }
+}
+
+/// What counts of some phases; the drain, if it is one of them, only of a stage that no host was lost in.
+fn phases<'a>(
+    record: &Record,
+    stage: &'a StageRecord,
+    is_in: fn(Phase) -> bool,
+) -> impl Iterator<Item = &'a IntervalSample> + Clone {
+    let is_whole = degraded(record, stage).is_none();
+    let drain = stage.samples.iter().filter(move |sample| sample.phase == Phase::Drain && is_whole);
+    counted(record, stage).chain(drain).filter(move |sample| is_in(sample.phase))
+}
+
+/// The time of some phases of a stage: hosts run side by side, so theirs do not add up.
+fn seconds(record: &Record, stage: &StageRecord, is_in: fn(Phase) -> bool) -> f64 {
     let mut hosts: BTreeMap<u32, u64> = BTreeMap::new();
-    for sample in counted(record, stage) {
+    for sample in phases(record, stage, is_in) {
         *hosts.entry(sample.host).or_insert(0) += sample.length_ns;
     }
     hosts.values().max().map_or(0.0, |ns| *ns as f64 / 1e9)

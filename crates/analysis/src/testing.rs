@@ -30,6 +30,7 @@ pub fn host(number: usize) -> HostFacts {
         place: model::testbed::Place::default(),
         identity: String::new(),
         agent_version: "0.0.0-test".to_owned(),
+        inventory: model::inventory::Inventory::default(),
         targets: vec![TargetFacts {
             path: "/mnt/data".to_owned(),
             kind: TargetKind::Missing,
@@ -47,7 +48,9 @@ pub fn host(number: usize) -> HostFacts {
                 logical_block: 512,
                 scheduler: "none".to_owned(),
                 numa_node: None,
+                ..DeviceFacts::default()
             }),
+            chain: Vec::new(),
         }],
     }
 }

@@ -1,16 +1,19 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
+use crate::course;
 use crate::degraded::{Degraded, degraded};
+use crate::page_cache;
 use crate::results::{ResultRow, figures};
 use crate::series::series;
 use crate::state::run_state;
+use crate::sure::sure;
+use crate::tally::tallies;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
-use model::spec::Backend;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Bytes, HostPlan, Nanos, NoteKind, Op, Percent, Record};
+use model::{Nanos, NoteKind, Op, Percent, Record, StageEnd};
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -26,14 +29,31 @@ const LEAST_FREE_SHARE: f64 = 0.1;
 /// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
 pub fn results(record: &Record) -> Vec<ResultRow> {
     let mut rows = figures(record);
+    let over_time = over_time(record, &mut rows);
     let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
-    for (row, missed) in rows.iter_mut().zip(missed) {
+    for ((row, missed), over_time) in rows.iter_mut().zip(missed).zip(over_time) {
         if let Some(stage) = record.stage(row.stage) {
             row.warnings = warnings(record, stage, row);
             row.warnings.extend(missed);
+            row.warnings.extend(over_time);
         }
     }
     rows
+}
+
+/// Says how sure each row is, and what there is to doubt about how it went over time.
+fn over_time(record: &Record, rows: &mut [ResultRow]) -> Vec<Vec<Warning>> {
+    let mut found = Vec::with_capacity(rows.len());
+    // Rows of one stage stand together.
+    for rows in rows.chunk_by_mut(|one, next| one.stage == next.stage) {
+        let Some(stage) = rows.first().and_then(|row| record.stage(row.stage)) else { continue };
+        let tallies = tallies(record, stage, &rows.iter().collect::<Vec<_>>());
+        for (row, tally) in rows.iter_mut().zip(&tallies) {
+            row.sure = sure(tally, &row.latency);
+            found.push(course::doubts(record, row, tally));
+        }
+    }
+    found
 }
 
 /// A rate is that of all operations of a workload together.
@@ -92,10 +112,14 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     }
     found.extend(start_skew(record, stage));
     found.extend(refusals(record, stage.stage));
-    found.extend(if row.work.metadata.is_some() { cached_files(record, row) } else { cached(record) });
+    found.extend(match row.work.metadata {
+        Some(_) => page_cache::cached_files(record, row),
+        None => page_cache::cached(record),
+    });
+    found.extend(page_cache::from_memory(record, stage, row));
     found.extend(reducible(record));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
-    let may_idle = row.work.metadata.is_none() && record.plan.backend != Backend::Null;
+    let may_idle = row.work.metadata.is_none() && !record.plan.backend.sends_nothing();
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
@@ -136,36 +160,10 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
 /// What was asked of the contents of blocks, if that makes them fewer for some storage.
 fn reducible(record: &Record) -> Option<Warning> {
     let contents = record.plan.hosts.first()?.contents;
-    let is_written = !record.plan.existing && record.plan.backend != Backend::Null;
+    let is_written = !record.plan.existing && !record.plan.backend.sends_nothing();
     let is_less = contents.compressible > Percent::ZERO || contents.duplicate > Percent::ZERO;
     let Contents { compressible, duplicate, .. } = contents;
     (is_written && is_less).then_some(Warning::Reducible { compressible, duplicate })
-}
-
-/// Whole files are read through the page cache, whatever the plan says of direct I/O.
-fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
-    if row.op != Op::ReadFile {
-        return None;
-    }
-    let hosts = record.plan.hosts.iter().zip(&record.testbed);
-    let of = |host: &HostPlan| host.footprint();
-    hosts
-        .map(|(host, facts)| (of(host), facts.memory))
-        .find(|(footprint, memory)| *footprint > Bytes(0) && footprint < memory)
-        .map(|(footprint, memory)| Warning::Cached { footprint, memory })
-}
-
-/// The host with the least room beyond its memory, if the page cache was in between.
-fn cached(record: &Record) -> Option<Warning> {
-    let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-    if (record.plan.direct && !refused) || record.plan.backend == Backend::Null {
-        return None;
-    }
-    let hosts = record.plan.hosts.iter().zip(&record.testbed);
-    hosts
-        .map(|(host, facts)| (Bytes(host.files().map(|file| file.size.0).sum()), facts.memory))
-        .find(|(footprint, memory)| footprint < memory)
-        .map(|(footprint, memory)| Warning::Cached { footprint, memory })
 }
 
 fn thin_quantiles(samples: u64) -> Option<Warning> {
@@ -182,21 +180,38 @@ fn thin_quantiles(samples: u64) -> Option<Warning> {
 }
 
 fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
-    if record.plan.backend == Backend::Null {
+    if record.plan.backend.sends_nothing() {
         return Vec::new();
     }
     let mut found = Vec::new();
     let stages = &record.plan.stages;
     let is =
         |kind: StageKind, point: Option<u32>| stages.iter().any(|stage| stage.kind == kind && stage.point == point);
-    if !is(StageKind::Prepare, None) && !record.plan.existing && row.op == Op::Read {
+    let is_written = is(StageKind::Prepare, None) || record.plan.existing || written_before(record, row.stage);
+    if !is_written && row.op == Op::Read {
         found.push(Warning::NotPrepared);
     }
-    // Every operation on a tree finds what the one before it left.
-    if row.work.metadata.is_none() && !is(StageKind::Precondition, Some(row.point)) {
+    // An amount is measured from its first request to its last on purpose; and every operation on a tree finds what the one before it left.
+    if !is(StageKind::Precondition, Some(row.point)) && row.done.is_none() {
         found.push(Warning::NotPreconditioned);
     }
     found
+}
+
+/// Whether a complete stage before this one wrote an amount that is every block of the layout.
+fn written_before(record: &Record, stage: u32) -> bool {
+    let whole = |earlier: &&StageRecord| {
+        let Some(planned) = record.plan.stages.get(earlier.stage as usize) else { return false };
+        let writes = planned.stop().once().is_some_and(|once| !once.stonewall)
+            && planned.works.iter().all(|work| work.read == Percent::ZERO && work.pattern.random == Percent::ZERO);
+        let block = planned.works.iter().map(|work| work.largest_block().0).max().unwrap_or(0);
+        let files = record.plan.hosts.iter().flat_map(model::HostPlan::files).count() as u64;
+        // Less than a block at the end of each file is nobody's.
+        let rest = files.saturating_mul(block);
+        writes && record.plan.amount(earlier.stage).0.saturating_add(rest) > record.plan.footprint().0
+    };
+    let complete = |earlier: &&StageRecord| earlier.stage < stage && earlier.end == Some(StageEnd::Complete);
+    record.stages.iter().filter(complete).any(|earlier| whole(&earlier))
 }
 
 /// The fullest file system among the targets that files of ours went to.
@@ -231,7 +246,7 @@ mod tests {
     use super::*;
     use crate::state::RunState;
     use crate::testing::Recorded;
-    use model::Note;
+    use model::{Bytes, Note};
     use std::collections::BTreeMap;
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";

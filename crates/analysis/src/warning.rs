@@ -1,5 +1,6 @@
 //! What there can be to doubt. When each applies is decided in `validity`.
 
+use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
 use model::{Bytes, Nanos, NoteKind, Percent, Scale};
@@ -28,12 +29,17 @@ pub const QUANTILES: [Quantile; 5] = [
 /// A reason to doubt a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// The page cache could hold the whole layout.
+    /// The layout is less than twice the memory, so that the page cache could hold a good part of it.
     Cached {
         /// Bytes of the layout on that host.
         footprint: Bytes,
-        /// Memory of that host.
+        /// Memory of that host; of all hosts, where they share a file.
         memory: Bytes,
+    },
+    /// A part of what was read came from the page cache.
+    ReadFromMemory {
+        /// The share of the bytes read, 0 to 1.
+        share: f64,
     },
     /// The target refused direct I/O: requests went through the page cache.
     DirectRefused {
@@ -90,6 +96,56 @@ pub enum Warning {
         /// How many intervals were slow for it.
         intervals: u32,
     },
+    /// The start of the measured time was not like the rest of it.
+    WarmUp {
+        /// How long it took to become like the rest.
+        length: Nanos,
+        /// The level until then, as a share of the level after it.
+        share: f64,
+    },
+    /// The level changed in the measured time.
+    Changed {
+        /// The one host where it did; `None` for all hosts together.
+        host: Option<u32>,
+        /// How often.
+        times: u32,
+        /// When the largest change was, after the start of the stage.
+        at: Nanos,
+        /// The level after the largest change, as a share of the level before it.
+        share: f64,
+    },
+    /// The level did not settle, by the rule of the SNIA.
+    NotSteady {
+        /// Largest − smallest round, as a share of the mean.
+        range: f64,
+        /// Rise over the window, as a share of the mean.
+        slope: f64,
+    },
+    /// Some workers with the same work got much less of it done.
+    UnfairWorkers {
+        /// How many.
+        short: u32,
+        /// Of how many.
+        of: u32,
+        /// The least, as a share of the median.
+        least: f64,
+    },
+    /// Some hosts got much less done for each of their workers.
+    UnequalHosts {
+        /// How many.
+        short: u32,
+        /// Of how many.
+        of: u32,
+        /// The least, as a share of the median.
+        least: f64,
+    },
+    /// Rate and latency together make more requests outstanding than there can have been.
+    LittleBroken {
+        /// Requests per second × mean latency.
+        found: f64,
+        /// The most that the workers can have outstanding.
+        most: f64,
+    },
     /// The file system was nearly full with the layout in it.
     LittleSpace {
         /// The target.
@@ -125,6 +181,13 @@ pub enum Warning {
         /// The factor.
         scale: Scale,
     },
+    /// More came back than the described testbed can give.
+    AboveCeiling {
+        /// The share of the ceiling, above 1.
+        share: f64,
+        /// The layer that ought to have bound.
+        layer: Layer,
+    },
     /// The target is a simulation.
     Simulated,
     /// No request came back.
@@ -136,6 +199,7 @@ impl Warning {
     pub fn code(&self) -> &'static str {
         match self {
             Warning::Cached { .. } => "fits-in-memory",
+            Warning::ReadFromMemory { .. } => "read-from-memory",
             Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
             Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
@@ -145,6 +209,12 @@ impl Warning {
             Warning::WorkerBusy { .. } => "worker-busy",
             Warning::RateMissed { .. } => "rate-missed",
             Warning::Stalled { .. } => "stalled",
+            Warning::WarmUp { .. } => "warm-up",
+            Warning::Changed { .. } => "level-changed",
+            Warning::NotSteady { .. } => "not-steady",
+            Warning::UnfairWorkers { .. } => "unfair-workers",
+            Warning::UnequalHosts { .. } => "unequal-hosts",
+            Warning::LittleBroken { .. } => "little-broken",
             Warning::LittleSpace { .. } => "little-space",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",
@@ -152,6 +222,7 @@ impl Warning {
             Warning::Reducible { .. } => "reducible-contents",
             Warning::Incomplete { .. } => "incomplete",
             Warning::Scaled { .. } => "scaled",
+            Warning::AboveCeiling { .. } => "above-ceiling",
             Warning::Simulated => "simulated",
             Warning::NothingCompleted => "nothing-completed",
         }

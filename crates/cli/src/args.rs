@@ -1,7 +1,10 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
+use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::cluster::WhatIf;
+use model::load::Rate;
 use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
@@ -26,6 +29,7 @@ Exit codes:
   3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
+  6    a condition of `compare --fail-if` was met
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
 
@@ -36,12 +40,18 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show what a run would do, how long it takes and what it writes; touches nothing.
     Plan(Box<PlanArgs>),
+    /// Show what this host is made of and which layers lie below a target; touches nothing.
+    Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
     /// Write the HTML report of one or more runs.
     Report(ReportArgs),
+    /// Say what differs between runs, by how much, and whether it can be told from chance.
+    Compare(CompareArgs),
     /// Show a run's results in the terminal, or as JSON.
     Show(ShowArgs),
+    /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.
+    Ceiling(Box<CeilingArgs>),
     /// Remove what a killed run left in a directory: exactly our own files.
     Clean(CleanArgs),
     /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
@@ -215,6 +225,22 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
+/// `plimsoll inventory`.
+#[derive(Debug, Args)]
+pub struct InventoryArgs {
+    /// Paths whose layers are to be shown, down to the disks.
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+
+    /// Print everything that is known as JSON, one entry for each host (docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+
+    /// The hosts to ask.
+    #[command(flatten)]
+    pub hosts: HostArgs,
+}
+
 /// `plimsoll suites`.
 #[derive(Debug, Args)]
 pub struct SuitesArgs {
@@ -234,6 +260,96 @@ pub struct ReportArgs {
     pub runs: Vec<PathBuf>,
 
     /// Where to write the page [default: beside the first run, as .html].
+    #[arg(short, long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+
+    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
+    #[arg(long, value_name = "FILE.toml|NAME")]
+    pub testbed: Option<String>,
+}
+
+const CEILING_EXAMPLES: &str = "\
+Examples:
+  plimsoll ceiling vsan-four-corners --footprint 16TB            which layer binds once the cache is full
+  plimsoll ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if ports+1 --what-if nodes-2
+  plimsoll ceiling my.toml --suite four-corners --set nodes.count=8 -o ceiling.html
+  plimsoll ceiling --print azure-stack-hci > my.toml             a testbed to start from
+  plimsoll ceiling --devices                                     the drives whose figures are known";
+
+/// `plimsoll ceiling`.
+#[derive(Debug, Args)]
+#[command(after_help = CEILING_EXAMPLES)]
+pub struct CeilingArgs {
+    /// A testbed file, or the name of a reference testbed; without it, those are listed.
+    #[arg(value_name = "TESTBED")]
+    pub testbed: Option<String>,
+
+    /// Give any fact of the testbed another value, such as nodes.count=8 or protection.copies=2.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Override>,
+
+    /// What would be otherwise, side by side with what is: nodes+2, ports+1, copies=2, any KEY=VALUE, with commas between.
+    #[arg(long = "what-if", value_name = "CHANGES")]
+    pub what_ifs: Vec<WhatIf>,
+
+    /// All bytes that the load touches: how much of it the cache tier can answer [default: it answers all].
+    #[arg(long, value_name = "SIZE")]
+    pub footprint: Option<Bytes>,
+
+    /// The workloads of a suite instead of the usual five.
+    #[arg(long, value_name = "SUITE|FILE.toml", conflicts_with = "rw")]
+    pub suite: Option<String>,
+
+    /// One workload: its pattern, in fio's words.
+    #[arg(long, value_name = "PATTERN")]
+    pub rw: Option<Pattern>,
+
+    /// The size of each request [default: 4k].
+    #[arg(long, value_name = "SIZE", requires = "rw")]
+    pub bs: Option<Bytes>,
+
+    /// The share of reads in rw and randrw [default: 50].
+    #[arg(long, value_name = "PERCENT", requires = "rw")]
+    pub rwmixread: Option<Percent>,
+
+    /// What was measured of that workload, such as 227k or 84.5GB/s: its share of each layer.
+    #[arg(long, value_name = "RATE", requires = "rw")]
+    pub measured: Option<Rate>,
+
+    /// Write a page with rooflines, too.
+    #[arg(short, long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+
+    /// One JSON object (docs/json.md) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print a reference testbed's file.
+    #[arg(long, value_name = "NAME", exclusive = true)]
+    pub print: Option<String>,
+
+    /// List the drives of the catalogue.
+    #[arg(long, exclusive = true)]
+    pub devices: bool,
+}
+
+/// `plimsoll compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run files, the first one being the base; or one run with several scenarios.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from chance, such as "iops < -5%" or "read p99 > 10%".
+    /// Figures: iops, bandwidth, mean, p50, p90, p99, p99.9, p99.99, cpu, deviation, host-deviation.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+
+    /// One JSON object (docs/json.md) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the page of the runs with their differences, too.
     #[arg(short, long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
 }

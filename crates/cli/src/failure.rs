@@ -24,6 +24,8 @@ pub enum Failure {
 
 /// Requests failed, but the run is complete.
 pub const REQUESTS_FAILED: u8 = 1;
+/// A condition of `compare --fail-if` was met.
+pub const CONDITION_MET: u8 = 6;
 
 impl Failure {
     /// The exit code of the documented table.
@@ -62,11 +64,16 @@ impl fmt::Display for Failure {
 
 /// All mistakes of a suite, each with its line, the offending text and the remedy.
 pub fn suite_failure(errors: &SpecErrors) -> Failure {
-    let fancy = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    Failure::Usage(render(errors, fancy))
+    file_failure(errors, "the suite")
 }
 
-fn render(errors: &SpecErrors, fancy: bool) -> String {
+/// The same of a file that is called `what`.
+pub fn file_failure(errors: &SpecErrors, what: &str) -> Failure {
+    let fancy = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    Failure::Usage(render(errors, what, fancy))
+}
+
+fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
     let theme = if fancy { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     let mut text = String::new();
@@ -82,7 +89,7 @@ fn render(errors: &SpecErrors, fancy: bool) -> String {
     }
     let count = errors.problems.len();
     let mistakes = if count == 1 { "1 mistake".to_owned() } else { format!("{count} mistakes") };
-    format!("{text}error: {mistakes} in the suite; nothing was touched")
+    format!("{text}error: {mistakes} in {what}; nothing was touched")
 }
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so

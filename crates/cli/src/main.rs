@@ -8,6 +8,7 @@ mod hosts;
 mod quick;
 mod signals;
 mod suite;
+mod testbed;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -19,9 +20,12 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(run) => commands::run(&run),
         Command::Plan(plan) => commands::plan(&plan),
+        Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
+        Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
+        Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),

@@ -8,8 +8,11 @@ use model::spec::{Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
+    ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
+    ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
     ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
 ];
@@ -68,7 +71,7 @@ fn check_targets(targets: &[String]) -> Result<(), Failure> {
 }
 
 /// The suite's name and text.
-fn find(what: &[String]) -> Result<(String, String), Failure> {
+pub fn find(what: &[String]) -> Result<(String, String), Failure> {
     let wanted = match what {
         [] => "four-corners",
         [one] => one.as_str(),
@@ -84,22 +87,26 @@ fn find(what: &[String]) -> Result<(String, String), Failure> {
     let path = Path::new(wanted);
     let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
     if looks_like_a_file || path.is_file() {
-        return read(path).map(|text| (wanted.to_owned(), text));
+        return read(path, "suite").map(|text| (wanted.to_owned(), text));
     }
     Err(Failure::Usage(unknown(wanted)))
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("error: suite {}: {what}", path.display()));
+/// The text of the file at `path`, which is to be a `kind` of file.
+pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
     if path.is_dir() {
-        return Err(wrong("is a directory; name a suite file, or load the directory with --target".to_owned()));
+        return Err(wrong(match kind {
+            "suite" => "is a directory; name a suite file, or load the directory with --target".to_owned(),
+            kind => format!("is a directory; name a {kind} file"),
+        }));
     }
     let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; check the path")))?;
     if !metadata.is_file() || metadata.len() > LARGEST_SUITE {
-        return Err(wrong("is no text file of at most 1 MiB; name a suite file".to_owned()));
+        return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
     }
     let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
-    String::from_utf8(bytes).map_err(|_| wrong("is not UTF-8 text; name a suite file".to_owned()))
+    String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
 }
 
 fn unknown(wanted: &str) -> String {

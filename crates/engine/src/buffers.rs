@@ -84,6 +84,7 @@ impl Buffers {
                 self.contents.write_begins(io, bytes);
             }
             Op::Read => self.contents.read_begins(io),
+            Op::Trim => self.contents.trim_begins(io),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Puts the workers' pages together: one sample of the host for each interval, in order.
 
-use crate::driver::Timetable;
+use crate::driver::{Slot, Timetable};
 use crate::recorder::Interval;
 use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
@@ -15,10 +15,14 @@ pub(crate) struct Collector {
     /// The work that each worker does.
     works: Box<[u32]>,
     /// The interval that each worker is in; `None` once it is past the load.
-    now_in: Vec<Option<u32>>,
-    pending: BTreeMap<u32, Merged>,
+    now_in: Vec<Option<Slot>>,
+    pending: BTreeMap<Slot, Merged>,
     drain: Merged,
-    next: u32,
+    next: Slot,
+    /// How many intervals were handed out.
+    told: u32,
+    /// When the first worker had done its amount, if others went on.
+    wall_ns: Option<u64>,
     load_end_ns: u64,
     drain_end_ns: u64,
 }
@@ -88,10 +92,12 @@ impl Collector {
             host,
             timetable,
             works: stage.workers.iter().map(|worker| worker.work).collect(),
-            now_in: vec![Some(0); stage.workers.len()],
+            now_in: vec![Some((0, Phase::Load)); stage.workers.len()],
             pending: BTreeMap::new(),
             drain: Merged::default(),
-            next: 0,
+            next: (0, Phase::Load),
+            told: 0,
+            wall_ns: None,
             load_end_ns: timetable.start_ns,
             drain_end_ns: timetable.start_ns,
         }
@@ -102,16 +108,22 @@ impl Collector {
         &mut self,
         worker: u32,
         page: &Interval,
-        now_in: Option<u32>,
+        now_in: Option<Slot>,
         sink: &mut dyn FnMut(IntervalSample),
     ) {
         self.now_in[worker as usize] = now_in;
         let work = self.works[worker as usize];
+        if page.phase == Phase::Load && now_in.is_some_and(|(_, phase)| phase == Phase::Tail) {
+            self.wall_ns = Some(page.end_ns);
+        }
         match page.phase {
-            Phase::Load => {
+            Phase::Load | Phase::Tail => {
                 self.load_end_ns = self.load_end_ns.max(page.end_ns);
                 // A page of a past interval cannot come: an interval is handed out when all workers have left it.
-                self.pending.entry(page.number).or_default().add(worker, work, page);
+                // A worker may have turned a page before it saw that the first was done: what it did on it belongs to the tail.
+                let after = |wall_ns| page.number > self.timetable.interval_at(wall_ns);
+                let phase = if self.wall_ns.is_some_and(after) { Phase::Tail } else { page.phase };
+                self.pending.entry((page.number, phase)).or_default().add(worker, work, page);
             }
             Phase::Drain => {
                 self.drain_end_ns = self.drain_end_ns.max(page.end_ns);
@@ -121,18 +133,31 @@ impl Collector {
         // Workers past the load hold nothing back, but the last interval's length is only known at the end.
         let behind = self.now_in.iter().flatten().min().copied();
         while behind.is_some_and(|behind| self.next < behind) {
-            let end_ns = self.timetable.end_of(self.next);
-            self.hand_out(end_ns, sink);
+            self.hand_out(u64::MAX, sink);
         }
     }
 
-    fn hand_out(&mut self, end_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
-        let interval = self.next;
-        self.next += 1;
-        let start_ns = u64::from(interval) * self.timetable.interval_ns;
-        let length_ns = (end_ns - self.timetable.start_ns).saturating_sub(start_ns);
-        let (ops, workers) = self.pending.remove(&interval).unwrap_or_default().into_samples();
-        sink(self.sample(interval, start_ns, length_ns, Phase::Load, ops, workers));
+    /// Hands out the next interval, which was over at `over_ns` at the latest.
+    fn hand_out(&mut self, over_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
+        let (number, phase) = self.next;
+        let wall_ns = self.wall_ns.unwrap_or(u64::MAX);
+        let full_ns = self.timetable.end_of(number);
+        let begin_ns = full_ns - self.timetable.interval_ns;
+        let (begin_ns, end_ns) = match phase {
+            Phase::Load => (begin_ns, full_ns.min(wall_ns)),
+            // A worker that saw the wall late has told of the interval after it by then, and that is empty.
+            Phase::Tail | Phase::Drain => (begin_ns.max(self.wall_ns.unwrap_or(0)), full_ns),
+        };
+        let (ops, workers) = self.pending.remove(&self.next).unwrap_or_default().into_samples();
+        let start_ns = begin_ns - self.timetable.start_ns;
+        let length_ns = end_ns.min(over_ns).saturating_sub(begin_ns);
+        self.next = match phase {
+            Phase::Load if wall_ns <= full_ns => (self.timetable.interval_at(wall_ns).max(number), Phase::Tail),
+            phase => (number + 1, phase),
+        };
+        let interval = self.told;
+        self.told += 1;
+        sink(self.sample(interval, start_ns, length_ns, phase, ops, workers));
     }
 
     fn sample(
@@ -151,9 +176,8 @@ impl Collector {
     /// stage itself sent to the target in the name of worker 0.
     pub(crate) fn finish(mut self, after: Option<OpSample>, end_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
         while let Some((&last, _)) = self.pending.last_key_value() {
-            let full = self.timetable.end_of(self.next);
-            let end_ns = if self.next >= last { self.load_end_ns } else { full };
-            self.hand_out(end_ns, sink);
+            let over_ns = if self.next >= last { self.load_end_ns } else { u64::MAX };
+            self.hand_out(over_ns, sink);
         }
         let start_ns = self.load_end_ns - self.timetable.start_ns;
         let length_ns = end_ns.max(self.drain_end_ns).saturating_sub(self.load_end_ns);
@@ -170,7 +194,7 @@ impl Collector {
             ops.push(after);
         }
         if !ops.is_empty() {
-            let sample = self.sample(self.next, start_ns, length_ns, Phase::Drain, ops, workers);
+            let sample = self.sample(self.told, start_ns, length_ns, Phase::Drain, ops, workers);
             sink(sample);
         }
     }
@@ -185,7 +209,7 @@ mod tests {
     use model::units::Nanos;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
-        let mut page = Interval::new([Some(Op::Read), Some(Op::Write), None], false);
+        let mut page = Interval::new([Some(Op::Read), Some(Op::Write), None, None], false);
         (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
         for _ in 0..ios {
             page.ops[0].success(4096, 1000);
@@ -198,6 +222,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_after_the_first_worker_is_told_apart() {
+        let timetable =
+            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
+        let workers = vec![worker(), worker()];
+        let stage = HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers };
+        let mut collector = Collector::new(&stage, 0, timetable);
+        let mut told = Vec::new();
+        let mut sink = |sample: IntervalSample| told.push(sample);
+        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
+        collector.take(1, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
+        collector.take(0, &page(1, Phase::Load, 1_130, 2), None, &mut sink);
+        collector.take(1, &page(1, Phase::Load, 1_130, 1), Some((1, Phase::Tail)), &mut sink);
+        collector.take(1, &page(1, Phase::Tail, 1_200, 4), Some((2, Phase::Tail)), &mut sink);
+        collector.take(1, &page(2, Phase::Tail, 1_250, 3), None, &mut sink);
+        collector.finish(None, 1_250, &mut sink);
+        let summary: Vec<_> = told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
+        let expected = [
+            (0, Phase::Load, 0, 100, 10),
+            (1, Phase::Load, 100, 30, 3),
+            (2, Phase::Tail, 130, 70, 4),
+            (3, Phase::Tail, 200, 50, 3),
+        ];
+        assert_eq!(summary, expected);
+    }
+
+    #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
         let timetable =
             Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
@@ -207,10 +258,10 @@ mod tests {
         let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
-        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some(1), &mut sink);
-        collector.take(0, &page(1, Phase::Load, 1_200, 7), Some(2), &mut sink);
+        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
+        collector.take(0, &page(1, Phase::Load, 1_200, 7), Some((2, Phase::Load)), &mut sink);
         // Worker 1 slept through interval 1.
-        collector.take(1, &page(0, Phase::Load, 1_100, 2), Some(2), &mut sink);
+        collector.take(1, &page(0, Phase::Load, 1_100, 2), Some((2, Phase::Load)), &mut sink);
         collector.take(0, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
         collector.take(1, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
         collector.take(1, &page(0, Phase::Drain, 1_260, 3), None, &mut sink);

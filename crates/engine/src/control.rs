@@ -17,7 +17,18 @@ struct Shared {
     stop_at_ns: AtomicU64,
     /// When the load of the current stage begins. A stage that is stopped before it begins ends when it begins.
     start_at_ns: AtomicU64,
+    /// When the first worker of the current stage had done its amount, on `clock`.
+    wall_at_ns: AtomicU64,
     stopped: AtomicBool,
+}
+
+/// Where the books of a stage are cut; `u64::MAX` is never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cuts {
+    /// The end of the load.
+    pub(crate) stop_at_ns: u64,
+    /// When the first worker had done its amount.
+    pub(crate) wall_at_ns: u64,
 }
 
 impl Default for Control {
@@ -33,6 +44,7 @@ impl Control {
             clock: Monotonic::start(),
             stop_at_ns: AtomicU64::new(u64::MAX),
             start_at_ns: AtomicU64::new(0),
+            wall_at_ns: AtomicU64::new(u64::MAX),
             stopped: AtomicBool::new(false),
         };
         Control { shared: Arc::new(shared) }
@@ -62,11 +74,24 @@ impl Control {
 
     /// Sets the begin and the end of a new stage; a stop that came before stands.
     pub(crate) fn begin_stage(&self, start_at_ns: u64, stop_at_ns: u64) {
+        self.shared.wall_at_ns.store(u64::MAX, Ordering::SeqCst);
         self.shared.start_at_ns.store(start_at_ns, Ordering::SeqCst);
         self.shared.stop_at_ns.store(stop_at_ns, Ordering::SeqCst);
         if self.is_stopped() {
             self.end_stage();
         }
+    }
+
+    /// A worker had done its amount at `now_ns`; with `stonewall`, the stage ends there for all others.
+    pub(crate) fn done(&self, now_ns: u64, stonewall: bool) {
+        let instant = if stonewall { &self.shared.stop_at_ns } else { &self.shared.wall_at_ns };
+        instant.fetch_min(now_ns, Ordering::SeqCst);
+    }
+
+    /// The two instants at which the books of the current stage are cut.
+    #[inline]
+    pub(crate) fn cuts(&self) -> Cuts {
+        Cuts { stop_at_ns: self.stop_at_ns(), wall_at_ns: self.shared.wall_at_ns.load(Ordering::Relaxed) }
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //!
 //! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
 
-use crate::backend::{Aio, Backend, Null, Ring, Sim, Sync};
+use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::Buffers;
 use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
@@ -10,14 +10,16 @@ use crate::control::Control;
 use crate::driver::{
     AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive,
 };
+use crate::ending::{self, OwnFiles};
 use crate::error::EngineError;
 use crate::gate::Gate;
-use crate::metadata::{self, Wall};
+use crate::metadata;
+use crate::priority;
 use crate::recorder::{Interval, slots};
 use crate::target::World;
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
-use model::spec;
+use model::spec::{self, Poll};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -46,8 +48,6 @@ pub(crate) struct Shared {
     pub(crate) late_ns: AtomicU64,
     /// Of metadata work: the directories of the trees, in the order of the plan.
     pub(crate) trees: Arc<[OwnedFd]>,
-    /// Of metadata work: what was done when the first worker had done all.
-    pub(crate) wall: Wall,
 }
 
 /// One thread, seen from the stage.
@@ -137,22 +137,35 @@ pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
 /// A worker's thread: set up, meet the others, run, report.
 fn run_worker(shared: &Shared, line: &Line) {
     let worker = &shared.stage.workers[line.worker as usize];
-    let files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
+    let mut files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
     settle(&shared.plan, line.worker);
     let work = &shared.stage.works[worker.work as usize];
+    let own = match OwnFiles::open(work.stop, &shared.plan, &shared.files, worker) {
+        Ok(own) => own,
+        Err(error) => {
+            // The stage outlives its workers' setting up, so somebody listens.
+            let _ = line.out.send(FromWorker::Done { worker: line.worker, end: WorkerEnd::Broken(error) });
+            return;
+        }
+    };
+    own.put_into(&mut files);
     let end = match (&shared.world, shared.backend) {
         _ if work.metadata.is_some() => metadata::run(shared, worker, line),
         (Some(world), _) => {
-            run_on(shared, worker, line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
+            run_on(shared, (worker, own), line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
         }
-        (None, spec::Backend::Null) => run_on(shared, worker, line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Null) => run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth))),
+        (None, spec::Backend::Nop) => {
+            let ring = Nop::new(work.depth).map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
+            run_on(shared, (worker, own), line, work.depth, ring)
+        }
         (None, spec::Backend::Sync) => {
-            let contents = shared.contents.worker(work, 1, worker.seed);
-            let buffers = Buffers::new(2, work.largest_block().0 as usize, worker.seed, contents);
-            run_on(shared, worker, line, 1, Ok(Sync::new(files, buffers, work.dsync)))
+            run_on(shared, (worker, own), line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
         }
-        (None, spec::Backend::IoUring) => run_on(shared, worker, line, work.depth, ring(shared, worker, files)),
-        (None, spec::Backend::Libaio) => run_on(shared, worker, line, work.depth, aio(shared, worker, files)),
+        (None, spec::Backend::IoUring | spec::Backend::Auto) => {
+            run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
+        }
+        (None, spec::Backend::Libaio) => run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files)),
     };
     if !matches!(end, WorkerEnd::Complete) {
         // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
@@ -162,10 +175,14 @@ fn run_worker(shared: &Shared, line: &Line) {
 }
 
 fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
-    let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, work, worker);
-    let (ring, refused) = Ring::new(work.depth, files, buffers, write_base, work.dsync)
+    let (ring, refused) = Ring::new(setup(shared, worker, files))
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
+    degraded(shared, refused);
+    Ok(ring)
+}
+
+/// Writes down what the kernel refused and the worker does without.
+fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
     if let Ok(mut degraded) = shared.degraded.lock() {
         for refusal in refused {
             if !degraded.contains(&refusal) {
@@ -173,30 +190,65 @@ fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, E
             }
         }
     }
-    Ok(ring)
 }
 
 fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
-    let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, work, worker);
-    Aio::new(work.depth, files, buffers, write_base, work.dsync).map_err(|error| {
+    Aio::new(setup(shared, worker, files)).map_err(|error| {
         EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
     })
 }
 
-/// A buffer for every slot, and where those of writes begin.
-fn buffers(shared: &Shared, work: &Work, worker: &Worker) -> (Buffers, usize) {
+/// What a worker needs to keep its whole depth under way: a buffer for every slot.
+fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+    let work = &shared.stage.works[worker.work as usize];
     let depth = work.depth as usize;
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    let buffers = buffers(shared, worker, depth, count);
+    Setup {
+        depth: work.depth,
+        files,
+        buffers,
+        write_base,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: shared.plan.poll,
+        only_moves: work.fsync_every == 0 && !work.trims(),
+    }
+}
+
+/// The same for one request at a time: a buffer for a read and one for a write.
+fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+    let work = &shared.stage.works[worker.work as usize];
+    let buffers = buffers(shared, worker, 1, 2);
+    Setup {
+        depth: 1,
+        files,
+        buffers,
+        write_base: 1,
+        dsync: work.dsync,
+        ioprio: ioprio(shared, work),
+        poll: Poll::None,
+        only_moves: false,
+    }
+}
+
+fn buffers(shared: &Shared, worker: &Worker, depth: usize, count: usize) -> Buffers {
+    let work = &shared.stage.works[worker.work as usize];
     let contents = shared.contents.worker(work, depth, worker.seed);
-    (Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents), write_base)
+    Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents)
+}
+
+fn ioprio(shared: &Shared, work: &Work) -> u16 {
+    let (ioprio, refused) = priority::take(work.priority);
+    degraded(shared, refused);
+    ioprio
 }
 
 fn run_on<B: Backend>(
     shared: &Shared,
-    worker: &Worker,
+    (worker, own): (&Worker, OwnFiles),
     line: &Line,
     depth: u32,
     backend: Result<B, EngineError>,
@@ -227,10 +279,23 @@ fn run_on<B: Backend>(
     match end {
         Ok(Drained::Whole) => {
             drop(ManuallyDrop::into_inner(backend));
+            ending::end(work.stop, (worker, work.writes()), &shared.files, own, &shared.control, &mut pages);
+            let now_ns = clock.now_ns();
+            pages.turn(now_ns, shared.control.cuts());
+            if let (Some(once), true) = (work.stop.once(), state.has_done_all()) {
+                shared.control.done(now_ns, once.stonewall);
+            }
+            pages.close(now_ns);
             if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
         }
-        Ok(Drained::GivenUp { requests }) => WorkerEnd::Stuck { requests },
-        Err(error) => WorkerEnd::Broken(EngineError::worker("wait for its requests", error)),
+        Ok(Drained::GivenUp { requests }) => {
+            own.abandon();
+            WorkerEnd::Stuck { requests }
+        }
+        Err(error) => {
+            own.abandon();
+            WorkerEnd::Broken(EngineError::worker("wait for its requests", error))
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::backend::Backend;
 use crate::clock::Clock;
-use crate::control::Control;
+use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;
-use crate::recorder::Interval;
+use crate::recorder::{Interval, RING_OPS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::Phase;
@@ -26,8 +26,8 @@ pub(crate) const SPARE_PAGES: usize = 2;
 pub(crate) enum FromWorker {
     /// It is set up and waits for the start.
     Ready,
-    /// It has left an interval, and is now in the one of number `now_in` or, with `None`, past the end of the load.
-    Left { worker: u32, interval: Box<Interval>, now_in: Option<u32> },
+    /// It has left an interval, and is now in `now_in` or, with `None`, past the end of the load.
+    Left { worker: u32, interval: Box<Interval>, now_in: Option<Slot> },
     /// It is done and tells nothing more.
     Done { worker: u32, end: WorkerEnd },
 }
@@ -60,6 +60,9 @@ pub(crate) enum Drained {
 #[repr(align(128))]
 pub(crate) struct Outstanding(pub(crate) AtomicU32);
 
+/// An interval of the timetable, and which part of it: that before the first worker was done, or that after it.
+pub(crate) type Slot = (u32, Phase);
+
 /// The instants of a stage, on the control's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timetable {
@@ -91,7 +94,7 @@ pub(crate) struct Line {
     pub(crate) outstanding: Arc<Outstanding>,
 }
 
-/// Runs `worker` until it is done; everything that the target had comes back first, or is given up.
+/// Runs `worker` until it is done; everything that the target had comes back first, or is given up. The books stay open unless it is.
 ///
 /// # Errors
 /// When the backend itself fails.
@@ -107,13 +110,11 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     worker.begin(pages.timetable.start_ns);
     let mut now_ns = clock.now_ns();
     loop {
-        while let Some(io) = worker.next_io(now_ns) {
-            backend.prepare(&io);
-        }
+        backend.prepare_all(|| worker.next_io(now_ns));
         if worker.is_done() {
             break;
         }
-        let patience_ns = pages.patience_ns(now_ns, control.stop_at_ns()).min(awake(worker.quiet_ns(now_ns)));
+        let patience_ns = pages.patience_ns(now_ns, control.cuts()).min(awake(worker.quiet_ns(now_ns)));
         let in_flight = worker.in_flight();
         if in_flight > 0 {
             pages.line.outstanding.0.store(in_flight as u32, Ordering::Relaxed);
@@ -123,17 +124,18 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         }
         // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
         now_ns = clock.now_ns();
-        let is_over = pages.turn(now_ns, control.stop_at_ns());
+        let is_over = pages.turn(now_ns, control.cuts());
         if is_over {
             worker.stop();
         }
-        backend.reap(|completion| pages.write_down(worker.complete(completion, now_ns)));
+        let mut run = Run::default();
+        backend.reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
+        pages.end(run);
         if is_over && worker.in_flight() > 0 && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns) {
             pages.close(now_ns);
             return Ok(Drained::GivenUp { requests: worker.in_flight() as u32 });
         }
     }
-    pages.close(clock.now_ns());
     Ok(Drained::Whole)
 }
 
@@ -144,6 +146,16 @@ fn awake(quiet_ns: u64) -> u64 {
     quiet_ns.saturating_sub(AWAKE_NS)
 }
 
+/// Equal requests that came back one after the other. A target that completes a batch at once has nothing else, and to count them together
+/// costs a fraction of counting each.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    op: usize,
+    bytes: u32,
+    latency_ns: u64,
+    count: u32,
+}
+
 /// A worker's books: one page for each interval, handed to the collector when it is turned.
 pub(crate) struct Pages<'a> {
     timetable: Timetable,
@@ -151,6 +163,8 @@ pub(crate) struct Pages<'a> {
     page: Box<Interval>,
     page_end_ns: u64,
     draining: bool,
+    /// Whether another worker has done its amount.
+    past_wall: bool,
     /// At the last turn.
     cpu: Option<CpuTime>,
 }
@@ -164,7 +178,7 @@ impl<'a> Pages<'a> {
     /// The same for a worker that shares its thread with others: whose CPU time it is, nobody knows.
     pub(crate) fn without_cpu(timetable: Timetable, line: &'a Line, page: Box<Interval>) -> Pages<'a> {
         let page_end_ns = timetable.end_of(0);
-        Pages { timetable, line, page, page_end_ns, draining: false, cpu: None }
+        Pages { timetable, line, page, page_end_ns, draining: false, past_wall: false, cpu: None }
     }
 
     /// Counts a request that came back.
@@ -177,43 +191,77 @@ impl<'a> Pages<'a> {
         }
     }
 
+    /// Counts a request that came back, at the latest with the [`end`](Self::end) of its `run`.
+    #[inline(always)]
+    fn write_down_in(&mut self, run: &mut Run, finished: Finished) {
+        match finished.outcome {
+            Outcome::Success { bytes }
+                if (finished.op, bytes, finished.latency_ns) == (run.op, run.bytes, run.latency_ns) =>
+            {
+                run.count += 1;
+            }
+            Outcome::Success { bytes } => {
+                let next = Run { op: finished.op, bytes, latency_ns: finished.latency_ns, count: 1 };
+                self.end(std::mem::replace(run, next));
+            }
+            Outcome::Failure { .. } => self.write_down(finished),
+        }
+    }
+
+    /// Counts what is left of a batch.
+    #[inline]
+    fn end(&mut self, run: Run) {
+        if run.count > 0 {
+            self.page.ops[run.op].successes(run.count, run.bytes, run.latency_ns);
+        }
+    }
+
     /// How long the worker may wait for a completion.
     #[inline]
-    fn patience_ns(&self, now_ns: u64, stop_at_ns: u64) -> u64 {
+    fn patience_ns(&self, now_ns: u64, cuts: Cuts) -> u64 {
         if self.draining {
             return LONGEST_SLEEP_NS;
         }
-        let wake_ns = self.page_end_ns.min(stop_at_ns);
+        let wake_ns = self.next_turn(cuts);
         wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS)
+    }
+
+    #[inline]
+    fn next_turn(&self, cuts: Cuts) -> u64 {
+        let wall_at_ns = if self.past_wall { u64::MAX } else { cuts.wall_at_ns };
+        self.page_end_ns.min(cuts.stop_at_ns).min(wall_at_ns)
     }
 
     /// Turns the page if it is over, before anything that came back at `now_ns` is written down. True when the load is over.
     #[inline]
-    pub(crate) fn turn(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
-        if now_ns < self.page_end_ns.min(stop_at_ns) || self.draining {
+    pub(crate) fn turn(&mut self, now_ns: u64, cuts: Cuts) -> bool {
+        if self.draining || now_ns < self.next_turn(cuts) {
             return self.draining;
         }
-        self.turn_now(now_ns, stop_at_ns)
+        self.turn_now(now_ns, cuts)
     }
 
     #[cold]
-    fn turn_now(&mut self, now_ns: u64, stop_at_ns: u64) -> bool {
+    fn turn_now(&mut self, now_ns: u64, Cuts { stop_at_ns, wall_at_ns }: Cuts) -> bool {
         let mut next = self.line.back.try_recv().unwrap_or_else(|_| Box::new(self.page.sibling()));
         if now_ns >= stop_at_ns {
             self.draining = true;
             next.phase = Phase::Drain;
             self.hand_over(next, stop_at_ns, None);
         } else {
-            next.phase = Phase::Load;
+            let is_wall = now_ns >= wall_at_ns && !self.past_wall;
+            self.past_wall |= is_wall;
+            next.phase = if self.past_wall { Phase::Tail } else { Phase::Load };
             next.number = self.timetable.interval_at(now_ns);
             self.page_end_ns = self.timetable.end_of(next.number);
-            let (end_ns, now_in) = (self.timetable.end_of(self.page.number), next.number);
+            let end_ns = if is_wall { wall_at_ns } else { self.timetable.end_of(self.page.number) };
+            let now_in = (next.number, next.phase);
             self.hand_over(next, end_ns, Some(now_in));
         }
         self.draining
     }
 
-    fn hand_over(&mut self, next: Box<Interval>, end_ns: u64, now_in: Option<u32>) {
+    fn hand_over(&mut self, next: Box<Interval>, end_ns: u64, now_in: Option<Slot>) {
         let mut full = std::mem::replace(&mut self.page, next);
         if let Some(before) = &mut self.cpu {
             let now = CpuTime::of_this_thread();
@@ -227,7 +275,7 @@ impl<'a> Pages<'a> {
 
     /// Hands over the last page.
     pub(crate) fn close(&mut self, now_ns: u64) {
-        let empty = Box::new(Interval::new([None; 3], false));
+        let empty = Box::new(Interval::new([None; RING_OPS.len()], false));
         self.hand_over(empty, now_ns, None);
     }
 }

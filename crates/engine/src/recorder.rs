@@ -18,22 +18,24 @@ pub(crate) struct Interval {
     /// When the worker left it, in ns on the stage's clock.
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
-    pub(crate) ops: [OpStats; 3],
+    pub(crate) ops: [OpStats; RING_OPS.len()],
 }
 
-/// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
-pub(crate) type Slots = [Option<Op>; 3];
+/// The operations that a worker's ring carries, in the order of [`Interval::ops`].
+pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
 
-/// The operations that workers of `work` count: what a ring carries at the index of each, or the one of metadata.
+/// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
+pub(crate) type Slots = [Option<Op>; RING_OPS.len()];
+
+/// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or the one of metadata.
 pub(crate) fn slots(work: &Work) -> Slots {
-    match work.metadata {
-        Some(metadata) => [Some(metadata.op), None, None],
-        None => [
-            work.reads().then_some(Op::Read),
-            work.writes().then_some(Op::Write),
-            (work.fsync_every > 0).then_some(Op::Fsync),
-        ],
+    if let Some(metadata) = work.metadata {
+        return [Some(metadata.op), None, None, None];
     }
+    // A measured amount ends with one.
+    let flushes = work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());
+    let used = [work.reads(), work.writes(), flushes, work.trims()];
+    std::array::from_fn(|index| used[index].then_some(RING_OPS[index]))
 }
 
 /// Counters of one operation.
@@ -76,14 +78,20 @@ impl OpStats {
 
     #[inline]
     pub(crate) fn success(&mut self, bytes: u32, latency_ns: u64) {
-        self.ios += 1;
-        self.bytes += u64::from(bytes);
-        self.counts[bucket_of(latency_ns)] += 1;
-        self.sum_ns += u128::from(latency_ns);
+        self.successes(1, bytes, latency_ns);
+    }
+
+    /// `count` requests of the same `bytes` and latency.
+    #[inline]
+    pub(crate) fn successes(&mut self, count: u32, bytes: u32, latency_ns: u64) {
+        self.ios += u64::from(count);
+        self.bytes += u64::from(count) * u64::from(bytes);
+        self.counts[bucket_of(latency_ns)] += count;
+        self.sum_ns += u128::from(count) * u128::from(latency_ns);
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
         if self.keep_raw {
-            self.raw.push(latency_ns);
+            self.raw.extend(std::iter::repeat_n(latency_ns, count as usize));
         }
     }
 
@@ -140,6 +148,19 @@ impl Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_requests_counted_together_are_those_counted_one_by_one() {
+        let (mut together, mut each) = (OpStats::new(Some(Op::Read), true), OpStats::new(Some(Op::Read), true));
+        for (count, bytes, latency_ns) in [(1, 4096, 700), (32, 512, 1 << 40), (3, 4096, 0)] {
+            together.successes(count, bytes, latency_ns);
+            (0..count).for_each(|_| each.success(bytes, latency_ns));
+        }
+        let all = |stats: &OpStats| (stats.ios, stats.bytes, stats.sum_ns, stats.min_ns, stats.max_ns);
+        assert_eq!(all(&together), all(&each));
+        assert_eq!(all(&each), (36, 4 * 4096 + 32 * 512, 700 + (32 << 40), 0, 1 << 40));
+        assert_eq!((together.counts, together.raw), (each.counts, each.raw));
+    }
 
     #[test]
     fn errors_are_told_apart_up_to_a_bound_and_all_are_counted() {

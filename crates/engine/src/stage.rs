@@ -8,15 +8,17 @@ use crate::crew::{self, Member, Shared};
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::gate::Gate;
-use crate::metadata::Wall;
+use crate::page_cache;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
+use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::op::Op;
-use model::plan::{HostPlan, HostStage, Stop, Worker};
+use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
+use model::spec::Backend;
 use model::units::Nanos;
-use model::{Histogram, IntervalSample, Note, NoteKind};
+use model::{Histogram, IntervalSample, Note};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,8 +43,8 @@ pub struct StageOutcome {
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
-    /// What the checks of reads found: the first damaged places, and how much was not checked. Of metadata, what was done when the first
-    /// worker was done.
+    /// What the checks of reads found (the first damaged places, and how much was not checked), and what there is to say of the page cache. Of
+    /// a backend that the plan leaves open, which one was taken, and why.
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,
@@ -71,9 +73,35 @@ pub fn run_stage(
         let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
         return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
     }
+    if !trial::is_wanted(targets, stage) {
+        return run_with(targets, targets.backend(), stage, control, when, sink);
+    }
+    match trial::choose(targets, stage, control)? {
+        Trials::Over(outcome) => Ok(outcome),
+        Trials::Chosen(backend, mut findings) => {
+            let mut outcome = run_with(targets, backend, stage, control, when, sink)?;
+            findings.append(&mut outcome.findings);
+            Ok(StageOutcome { findings, ..outcome })
+        }
+    }
+}
+
+/// The same in real time, on one `backend`.
+///
+/// # Errors
+/// As [`run_stage`].
+pub(crate) fn run_with(
+    targets: &OpenTargets,
+    backend: Backend,
+    stage: &HostStage,
+    control: &Control,
+    when: When<'_>,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Result<StageOutcome, EngineError> {
+    let plan = targets.plan();
     let shared = Arc::new(Shared {
         files: targets.files(),
-        backend: targets.backend(),
+        backend,
         world: targets.world().cloned(),
         plan: targets.shared_plan(),
         contents: targets.contents(),
@@ -85,8 +113,17 @@ pub fn run_stage(
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
-        wall: Wall::default(),
     });
+    let mut before = None;
+    if page_cache::is_read_through(stage, &shared.files) {
+        let ours = shared.clone();
+        control.begin_stage(control.clock().now_ns(), u64::MAX);
+        let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
+        before = apart(control, Patience(plan.patience), evict);
+        if before.is_none() {
+            return Ok(stuck_before(&shared));
+        }
+    }
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
     let crew = crew::start(&shared, &out)?;
     let crew = crew::wait_until_ready(&shared, crew, &inbox)?;
@@ -102,10 +139,7 @@ pub fn run_stage(
         crew::dismiss(crew);
     }
     let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let is_blocks = stage.works.iter().all(|work| work.metadata.is_none());
-    let after = match (stage.stop() == Stop::Amount && is_blocks && complete)
-        .then(|| sync_files(&shared, timetable.patience))
-    {
+    let after = match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
         Some(Some(sample)) => Some(sample),
         Some(None) => {
             ends.stuck = 1;
@@ -128,15 +162,7 @@ pub fn run_stage(
     let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
     let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
     let mut findings = findings.notes(stage.stage, plan.host);
-    if complete && stage.workers.len() > 1 {
-        let detail = shared.wall.words(timetable.start_ns);
-        findings.extend(detail.map(|detail| Note {
-            stage: Some(stage.stage),
-            host: plan.host,
-            kind: NoteKind::FirstDone,
-            detail,
-        }));
-    }
+    findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
 }
@@ -165,10 +191,7 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     let late_ns = now_ns.saturating_sub(start_ns);
     // No sample may reach back to where no load was.
     let start_ns = start_ns.max(now_ns);
-    let stop_at_ns = match shared.stage.stop() {
-        Stop::After(time) => start_ns.saturating_add(time.0),
-        Stop::Amount => u64::MAX,
-    };
+    let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
     shared.control.begin_stage(start_ns, stop_at_ns);
     let timetable =
         Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
@@ -231,27 +254,53 @@ fn collect(
     ends
 }
 
+/// Whether the files are flushed once all workers are done: unless each of them has done that for itself.
+fn flushes_after(stage: &HostStage) -> bool {
+    match stage.stop() {
+        Stop::After(_) => false,
+        Stop::Amount => true,
+        Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),
+    }
+}
+
+/// A stage that could not begin, because a target did not answer before it.
+fn stuck_before(shared: &Shared) -> StageOutcome {
+    let workers: Vec<&Worker> = shared.stage.workers.iter().collect();
+    let waited = Nanos(shared.control.clock().now_ns().saturating_sub(shared.control.stop_at_ns()));
+    let stuck = Some(Stuck { requests: 1, targets: targets_of(&shared.plan, &workers), waited });
+    StageOutcome { stuck, ..StageOutcome::called_off() }
+}
+
 /// Makes durable what was written; part of what was sent to the target, so it is counted like everything else. `None` if the target had
 /// not answered when the stage was stopped and the patience was over.
 fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
-    let (out, inbox) = mpsc::channel();
     let theirs = shared.clone();
-    // A thread of its own, because nothing ends a wait in the kernel.
+    apart(&shared.control, patience, move || sync_here(&theirs))
+}
+
+/// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had not come back when the stage was stopped
+/// and the patience was over.
+fn apart<T: Send + 'static>(
+    control: &Control,
+    patience: Patience,
+    what: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (out, inbox) = mpsc::channel();
     let thread = thread::spawn(move || {
         // Whoever gave up does not listen.
-        let _ = out.send(sync_here(&theirs));
+        let _ = out.send(what());
     });
     loop {
         match inbox.recv_timeout(LOOK) {
-            Ok(sample) => return Some(sample),
+            Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) => {
-                if patience.is_over(shared.control.stop_at_ns(), shared.control.clock().now_ns()) {
+                if patience.is_over(control.stop_at_ns(), control.clock().now_ns()) {
                     return None;
                 }
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends without a panic has sent its sample"),
+                Ok(()) => unreachable!("a thread that ends without a panic has sent what it was to send"),
             },
         }
     }

@@ -3,14 +3,14 @@
 
 use crate::backend::Completion;
 use crate::collector::Collector;
-use crate::control::Control;
+use crate::control::{Control, Cuts};
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::recorder::{Interval, slots};
 use crate::stage::StageOutcome;
 use crate::stuck::Patience;
 use crate::target::{OpenTargets, World};
 use crate::worker::WorkerState;
-use model::plan::{HostStage, Stop};
+use model::plan::{HostStage, Once, Stop, Work};
 use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
 use std::cmp::Reverse;
@@ -54,7 +54,10 @@ struct Scheduler<'a> {
     actors: Vec<Actor<'a>>,
     events: BinaryHeap<Reverse<Event>>,
     order: u64,
-    stop_at_ns: u64,
+    cuts: Cuts,
+    /// How an amount that is measured ends.
+    once: Option<Once>,
+    is_amount: bool,
 }
 
 /// Runs `stage` on `world`, telling `sink` each interval when it is over.
@@ -88,7 +91,8 @@ pub(crate) fn run_stage(
     let end_ns = scheduler.close();
     collect(sink);
     let complete = !failed && !control.is_stopped();
-    let after = (stage.stop() == Stop::Amount && complete).then(|| sync(world));
+    let is_written = stage.stop() == Stop::Amount || stage.works.iter().any(Work::writes);
+    let after = (stage.stop().time().is_none() && is_written && complete).then(|| sync(world));
     collector.finish(after, world.now_ns.max(end_ns), sink);
     let (degraded, findings) = (Vec::new(), Vec::new());
     StageOutcome { interrupted: control.is_stopped(), failed, stuck: None, degraded, findings, late_ns: 0 }
@@ -126,12 +130,18 @@ impl<'a> Scheduler<'a> {
             state.begin(timetable.start_ns);
             Actor { state, pages: Pages::without_cpu(timetable, line, page), due_ns: u64::MAX }
         };
-        let stop_at_ns = match stage.stop() {
-            Stop::After(time) => timetable.start_ns.saturating_add(time.0),
-            Stop::Amount => u64::MAX,
-        };
+        let stop_at_ns = stage.stop().time().map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
+        let cuts = Cuts { stop_at_ns, wall_at_ns: u64::MAX };
         let actors = stage.workers.iter().zip(lines).map(actor).collect();
-        Scheduler { world, actors, events: BinaryHeap::new(), order: 0, stop_at_ns }
+        Scheduler {
+            world,
+            actors,
+            events: BinaryHeap::new(),
+            order: 0,
+            cuts,
+            once: stage.stop().once(),
+            is_amount: stage.stop().time().is_none(),
+        }
     }
 
     fn plan(&mut self, at_ns: u64, what: What) {
@@ -142,8 +152,12 @@ impl<'a> Scheduler<'a> {
     fn run(&mut self, timetable: Timetable, control: &Control, collect: &mut dyn FnMut()) {
         let start_ns = self.world.now_ns;
         (0..self.actors.len()).for_each(|worker| self.send(worker, start_ns));
-        self.plan(timetable.end_of(0).min(self.stop_at_ns), What::Tick);
+        self.plan(timetable.end_of(0).min(self.cuts.stop_at_ns), What::Tick);
         while let Some(Reverse(event)) = self.events.pop() {
+            if event.what == What::Tick && self.is_amount && self.actors.iter().all(|actor| actor.state.is_done()) {
+                // The amount ended within the interval.
+                continue;
+            }
             let now_ns = event.at_ns;
             self.world.now_ns = now_ns;
             match event.what {
@@ -167,7 +181,7 @@ impl<'a> Scheduler<'a> {
         }
         let quiet_ns = self.actors[worker].state.quiet_ns(now_ns);
         let due_ns = now_ns.saturating_add(quiet_ns);
-        if due_ns < self.actors[worker].due_ns && due_ns < self.stop_at_ns {
+        if due_ns < self.actors[worker].due_ns && due_ns < self.cuts.stop_at_ns {
             self.actors[worker].due_ns = due_ns;
             self.plan(due_ns, What::Due { worker: worker as u32 });
         }
@@ -176,11 +190,15 @@ impl<'a> Scheduler<'a> {
     #[inline]
     fn back(&mut self, worker: usize, completion: Completion, now_ns: u64) {
         let actor = &mut self.actors[worker];
-        if actor.pages.turn(now_ns, self.stop_at_ns) {
+        if actor.pages.turn(now_ns, self.cuts) {
             actor.state.stop();
         }
         let finished = actor.state.complete(completion, now_ns);
         actor.pages.write_down(finished);
+        if let (Some(once), true) = (self.once, actor.state.has_done_all()) {
+            let instant = if once.stonewall { &mut self.cuts.stop_at_ns } else { &mut self.cuts.wall_at_ns };
+            *instant = now_ns.min(*instant);
+        }
         self.send(worker, now_ns);
     }
 
@@ -189,7 +207,7 @@ impl<'a> Scheduler<'a> {
         if actor.due_ns == now_ns {
             actor.due_ns = u64::MAX;
         }
-        if actor.pages.turn(now_ns, self.stop_at_ns) {
+        if actor.pages.turn(now_ns, self.cuts) {
             actor.state.stop();
         }
         self.send(worker, now_ns);
@@ -198,24 +216,27 @@ impl<'a> Scheduler<'a> {
     /// Turns every worker's page, so that an interval is told when it is over and not when its last worker has something to do again.
     fn tick(&mut self, timetable: Timetable, now_ns: u64, control: &Control) {
         if control.is_stopped() {
-            self.stop_at_ns = self.stop_at_ns.min(now_ns);
+            self.cuts.stop_at_ns = self.cuts.stop_at_ns.min(now_ns);
         }
         for actor in &mut self.actors {
-            if actor.pages.turn(now_ns, self.stop_at_ns) {
+            if actor.pages.turn(now_ns, self.cuts) {
                 actor.state.stop();
             }
         }
         let goes_on = self.actors.iter().any(|actor| !actor.state.is_done());
-        if now_ns < self.stop_at_ns && goes_on {
+        if now_ns < self.cuts.stop_at_ns && goes_on {
             let next_ns = timetable.end_of(timetable.interval_at(now_ns));
-            self.plan(next_ns.min(self.stop_at_ns), What::Tick);
+            self.plan(next_ns.min(self.cuts.stop_at_ns), What::Tick);
         }
     }
 
     /// Closes the books; comes back with the instant at which the last request was back.
     fn close(&mut self) -> u64 {
         let now_ns = self.world.now_ns;
-        self.actors.iter_mut().for_each(|actor| actor.pages.close(now_ns));
+        for actor in &mut self.actors {
+            actor.pages.turn(now_ns, self.cuts);
+            actor.pages.close(now_ns);
+        }
         now_ns
     }
 }

@@ -5,6 +5,7 @@
 use crate::backend::{Completion, Io};
 use crate::generator::Generator;
 use crate::pace::Pacer;
+use model::Op;
 use model::plan::{Stop, Work, Worker};
 
 /// What is remembered of a request while the target has it.
@@ -100,8 +101,14 @@ impl WorkerState {
         self.in_flight() == 0 && (self.stopped || self.generator.is_exhausted())
     }
 
+    /// Whether it has done its amount, and was not stopped before.
+    pub(crate) fn has_done_all(&self) -> bool {
+        self.in_flight() == 0 && !self.stopped && self.generator.is_exhausted()
+    }
+
     /// The next request that is due now.
-    #[inline]
+    // Inlined by force: as a call, handing the request over through memory costs as much as drawing it.
+    #[inline(always)]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
         if self.stopped {
             return None;
@@ -127,7 +134,7 @@ impl WorkerState {
     }
 
     /// Takes a request back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete(&mut self, completion: Completion, now_ns: u64) -> Finished {
         let outstanding = self.outstanding[completion.slot as usize];
         self.free.push(completion.slot);
@@ -136,6 +143,8 @@ impl WorkerState {
         }
         let outcome = match completion.result {
             moved if moved == outstanding.length as i32 => Outcome::Success { bytes: outstanding.length },
+            // A trim moves nothing: what it gave back is what it was asked for.
+            0 if usize::from(outstanding.op) == Op::Trim.index() => Outcome::Success { bytes: outstanding.length },
             moved if moved >= 0 => Outcome::Failure { errno: 0, bytes: moved as u32 },
             errno => Outcome::Failure { errno: -errno, bytes: 0 },
         };
@@ -155,7 +164,6 @@ impl WorkerState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Op;
     use model::load::{Pace, Rate};
     use model::plan::Extent;
     use model::spec::Access;
@@ -213,6 +221,19 @@ mod tests {
         let short = amount.complete(Completion { slot: io.slot, result: 512 }, 1).outcome;
         assert_eq!(short, Outcome::Failure { errno: 0, bytes: 512 });
         assert!(amount.failed() && amount.is_done() && amount.next_io(1).is_none());
+    }
+
+    #[test]
+    fn a_trim_that_moved_nothing_is_whole_and_a_read_is_not() {
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, Stop::After(Nanos::seconds(1)));
+        for (trim, expected) in
+            [(Percent::ALL, Outcome::Success { bytes: 4096 }), (Percent::ZERO, Outcome::Failure { errno: 0, bytes: 0 })]
+        {
+            work.trim = trim;
+            let mut worker = WorkerState::new(&work, &share(), 1);
+            let io = worker.next_io(0).expect("due");
+            assert_eq!(worker.complete(Completion { slot: io.slot, result: 0 }, 1).outcome, expected);
+        }
     }
 
     #[test]

@@ -90,7 +90,10 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: model::spec::Poll::None,
         direct: false,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: false,
         cpus: vec![],
@@ -184,7 +187,8 @@ fn windows(plan: impl Fn(&Path) -> HostPlan) -> Vec<u64> {
 #[test]
 fn nothing_is_allocated_while_the_load_is_on() {
     IS_TEST.set(true);
-    let unchecked = [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null].map(|backend| (backend, false));
+    let unchecked =
+        [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null, Backend::Nop].map(|backend| (backend, false));
     for (backend, verify) in unchecked.into_iter().chain([(Backend::IoUring, true)]) {
         let counts = windows(|root| plan(root, backend, verify));
         assert_eq!(counts.len(), WINDOWS as usize);

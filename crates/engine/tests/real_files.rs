@@ -3,9 +3,11 @@
 use engine::{Control, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
 use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
-use model::spec::{Access, Backend};
+use model::priority::Priority;
+use model::spec::{Access, Backend, Poll};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Histogram, IntervalSample, Op, Phase, StageKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const BLOCK: u64 = 4096;
@@ -48,7 +50,10 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         hostname: "h".into(),
         interval: Nanos::millis(20),
         backend,
+        poll: Poll::None,
         direct,
+        evict: false,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: true,
         cpus: vec![],
@@ -93,7 +98,7 @@ fn check_sums(samples: &[IntervalSample]) {
 
 #[test]
 fn every_backend_keeps_its_books_to_the_bit() {
-    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null] {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null, Backend::Nop] {
         let (_base, root) = scratch();
         let depth = if backend == Backend::Sync { 1 } else { 8 };
         let plan = plan(&root, backend, true, vec![prepare(), timed(70, 3, depth, 130)]);
@@ -104,7 +109,7 @@ fn every_backend_keeps_its_books_to_the_bit() {
         let bytes: u64 = prepared.iter().flat_map(|s| &s.ops).map(|op| op.bytes).sum();
         assert_eq!(bytes, FILE, "{backend}: every byte is written once");
         let fsyncs = prepared.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Fsync).map(|op| op.ios).sum::<u64>();
-        assert_eq!(fsyncs, u64::from(backend != Backend::Null));
+        assert_eq!(fsyncs, u64::from(!backend.sends_nothing()));
         let (_, measured) = run(&targets, 1);
         check_sums(&measured);
         let load: u64 = measured.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
@@ -162,6 +167,94 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
 #[test]
 fn a_target_that_fails_is_data_and_ends_a_preparation() {
     [Backend::IoUring, Backend::Libaio, Backend::Sync].into_iter().for_each(fails_and_ends);
+}
+
+#[test]
+fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere() {
+    let (_base, root) = scratch();
+    let targets = open(plan(&root, Backend::Auto, true, vec![prepare(), timed(70, 2, 4, 60)])).expect("opens");
+    let (prepared, samples) = run(&targets, 0);
+    check_sums(&samples);
+    assert!(prepared.findings.is_empty(), "nothing is tried before there is anything to read");
+    let (outcome, samples) = run(&targets, 1);
+    check_sums(&samples);
+    let load: u64 = samples.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
+    assert_eq!(load, Nanos::millis(60).0);
+    let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
+    assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
+    assert!(note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"), "{}", note.detail);
+
+    let control = Control::new();
+    control.stop();
+    let stage = targets.plan().stages[1].clone();
+    let stopped =
+        run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| panic!("no load")).expect("no failure of ours");
+    assert!(stopped.interrupted && stopped.findings.is_empty());
+}
+
+#[test]
+fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
+    for poll in [Poll::Completions, Poll::Submissions] {
+        let (_base, root) = scratch();
+        let mut plan = plan(&root, Backend::IoUring, true, vec![prepare(), timed(70, 2, 8, 130)]);
+        plan.poll = poll;
+        let targets = open(plan).expect("opens");
+        for stage in [0, 1] {
+            let (outcome, samples) = run(&targets, stage);
+            check_sums(&samples);
+            // What a machine has is its own affair.
+            let begin = format!("poll {poll}: ");
+            assert!(outcome.degraded.iter().all(|detail| detail.starts_with(&begin)), "{:?}", outcome.degraded);
+            assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()), "{poll}");
+            assert!(samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8, "{poll}");
+        }
+    }
+}
+
+/// A stage of one worker that trims and reads, half and half, with a priority.
+fn trimming(depth: u32) -> HostStage {
+    let mut stage = timed(100, 1, depth, 150);
+    (stage.works[0].trim, stage.works[0].priority) = (Percent::of(50), Priority::BestEffort(7));
+    stage
+}
+
+#[test]
+fn a_trim_gives_the_space_back_and_keeps_the_size() {
+    for (backend, depth) in [(Backend::IoUring, 4), (Backend::Sync, 1)] {
+        let (_base, root) = scratch();
+        let targets = open(plan(&root, backend, true, vec![prepare(), trimming(depth)])).expect("opens");
+        run(&targets, 0);
+        let file = root.join("data-00000.bin");
+        let before = std::fs::metadata(&file).expect("a file");
+        let (outcome, samples) = run(&targets, 1);
+        assert_eq!(outcome.degraded, [""; 0], "{backend}: nothing is refused");
+        check_sums(&samples);
+        let trims: Vec<_> = samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
+        assert!(trims.iter().all(|op| op.errors.is_empty() && op.bytes == op.ios * BLOCK), "{backend}: {trims:?}");
+        assert!(trims.iter().map(|op| op.ios).sum::<u64>() > 0, "{backend}");
+        let after = std::fs::metadata(&file).expect("a file");
+        assert_eq!(after.len(), FILE);
+        assert!(after.blocks() < before.blocks(), "{backend}: {} < {}", after.blocks(), before.blocks());
+    }
+}
+
+#[test]
+fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
+    let (_base, root) = scratch();
+    let mut reads = timed(50, 1, 4, 60);
+    reads.works[0].priority = Priority::BestEffort(3);
+    // No plan asks libaio for trims; here one is put upon it.
+    let targets = open(plan(&root, Backend::Libaio, true, vec![prepare(), reads])).expect("opens");
+    run(&targets, 0);
+    let (outcome, samples) = run(&targets, 1);
+    assert_eq!(outcome.degraded, [""; 0]);
+    assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
+    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
+        for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
+            assert!(op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP), "{op:?}");
+        }
+    });
+    assert!(outcome.is_ok_and(|outcome| outcome.stuck.is_none()));
 }
 
 fn fails_and_ends(backend: Backend) {

@@ -10,6 +10,7 @@ mod coordinator;
 pub mod launch;
 mod link;
 mod performer;
+mod sampler;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};

@@ -2,7 +2,7 @@
 
 use model::plan::HostPlan;
 use model::testbed::HostFacts;
-use model::{IntervalSample, Note, StageEnd};
+use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::{Deserialize, Serialize};
 
 /// What the coordinator says to an agent.
@@ -77,6 +77,8 @@ pub enum FromAgent {
     },
     /// An interval is over.
     Sample(Box<IntervalSample>),
+    /// What the kernel counted since the last ones.
+    Counters(Box<CounterSample>),
     /// A stage is over on this host.
     StageEnded {
         /// Its number.

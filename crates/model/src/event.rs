@@ -1,5 +1,6 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
 
+use crate::counters::CounterSample;
 use crate::sample::IntervalSample;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub enum Event {
     Sample(IntervalSample),
     /// A host told when it really began a stage. It comes when the host ends the stage.
     HostStarted(HostStart),
+    /// What a host's kernel counted while a stage ran.
+    Counters(Box<CounterSample>),
     /// A stage ended on all hosts.
     StageEnded {
         /// The stage's number.
@@ -90,6 +93,8 @@ crate::spec::words! {
         DirectRefused = "direct-refused",
         /// The kernel refused the backend that the plan asks for: another took its place.
         BackendFallback = "backend-fallback",
+        /// The plan leaves the backend open: this one was taken, for these figures.
+        BackendChosen = "backend-chosen",
         /// The file system cannot reserve space: files may be fragmented, and space can run out in mid-run.
         NoFallocate = "no-fallocate",
         /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
@@ -110,8 +115,10 @@ crate::spec::words! {
         Adjusted = "adjusted",
         /// A read brought something else than what was written.
         Mismatch = "mismatch",
-        /// Metadata: what a host had done when the first of its workers was done with all of its files.
-        FirstDone = "first-done",
+        /// What was in the page cache was evicted before a stage read through it, or was not; in words.
+        PageCache = "page-cache",
+        /// How many bytes a stage's reads took from devices: the detail begins with the number. Said of reads through the page cache only.
+        DeviceRead = "device-read",
         /// A part of what was read could not be compared with what was written.
         NotChecked = "not-checked",
     }

@@ -197,6 +197,51 @@ impl EncodedHistogram {
         Ok(histogram)
     }
 
+    /// How many of the latencies lie in a bucket up to that of each of `values_ns`, without making a histogram of it.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn at_most<const N: usize>(&self, values_ns: [u64; N]) -> Result<[u64; N], BadHistogram> {
+        let limits = values_ns.map(bucket_of);
+        let mut counts = [0u64; N];
+        let (&version, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
+        if version != ENCODING {
+            return Err(BadHistogram);
+        }
+        if rest.is_empty() {
+            return Ok(counts);
+        }
+        for _ in ["minimum", "maximum", "sum"] {
+            take_varint(&mut rest)?;
+        }
+        let mut bucket = 0usize;
+        while !rest.is_empty() {
+            let step = usize::try_from(take_varint(&mut rest)?).map_err(|_| BadHistogram)?;
+            let n = take_u64(&mut rest)?;
+            bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
+            for (count, limit) in counts.iter_mut().zip(limits) {
+                if bucket <= limit {
+                    *count = count.saturating_add(n);
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// The exact sum of all latencies in ns, without making a histogram of it; 0 when nothing was counted.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn sum_ns(&self) -> Result<u128, BadHistogram> {
+        let (_, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
+        if rest.is_empty() {
+            return Ok(0);
+        }
+        take_varint(&mut rest)?;
+        take_varint(&mut rest)?;
+        take_varint(&mut rest)
+    }
+
     /// Adds the encoded counts to `total`, which stays as it was on an error.
     ///
     /// # Errors
@@ -325,8 +370,21 @@ mod tests {
         }
 
         #[test]
+        fn what_is_counted_without_decoding_is_what_decoding_counts(
+            values in prop::collection::vec(0u64..1_000_000, 0..200),
+            limits in prop::array::uniform2(0u64..1_000_000),
+        ) {
+            let encoded = of(&values).encode();
+            let below = |limit: u64| values.iter().filter(|v| bucket_of(**v) <= bucket_of(limit)).count() as u64;
+            prop_assert_eq!(encoded.at_most(limits), Ok(limits.map(below)));
+            prop_assert_eq!(encoded.sum_ns(), Ok(of(&values).sum_ns()));
+        }
+
+        #[test]
         fn hostile_bytes_are_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            if let Ok(histogram) = EncodedHistogram(bytes).decode() {
+            let encoded = EncodedHistogram(bytes);
+            let _ = (encoded.at_most([0, 1_000]), encoded.sum_ns());
+            if let Ok(histogram) = encoded.decode() {
                 let _ = histogram.quantile_ns(0.99);
             }
         }

@@ -3,13 +3,19 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
+pub mod cluster;
+pub mod counters;
+pub mod devices;
 pub mod event;
 pub mod histogram;
+pub mod inventory;
 pub mod load;
 pub mod metadata;
 pub mod op;
 pub mod plan;
 pub mod planner;
+pub mod priority;
+pub mod published;
 pub mod record;
 pub mod rng;
 pub mod sample;
@@ -17,6 +23,8 @@ pub mod spec;
 pub mod testbed;
 pub mod units;
 
+pub use cluster::Cluster;
+pub use counters::CounterSample;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};
 pub use op::Op;

@@ -12,6 +12,8 @@ pub enum Op {
     Write,
     /// Make everything written so far durable (`fdatasync`).
     Fsync,
+    /// Give a block back (discard): what a read of it brings afterwards is zeros or what stood there.
+    Trim,
     /// Make a file that is not there, write all of it, close it.
     Create,
     /// Read a file's attributes by its name (`statx`).
@@ -42,10 +44,11 @@ pub enum Op {
 
 impl Op {
     /// Every operation, in the order in which reports list them.
-    pub const ALL: [Op; 16] = [
+    pub const ALL: [Op; 17] = [
         Op::Read,
         Op::Write,
         Op::Fsync,
+        Op::Trim,
         Op::Create,
         Op::Stat,
         Op::Open,
@@ -70,6 +73,7 @@ impl Op {
             Op::Read => "read",
             Op::Write => "write",
             Op::Fsync => "fsync",
+            Op::Trim => "trim",
             Op::Create => "create",
             Op::Stat => "stat",
             Op::Open => "open",
@@ -93,7 +97,7 @@ impl Op {
 
     /// Whether it is done to a whole file or directory by its name, not to a block.
     pub fn is_metadata(self) -> bool {
-        !matches!(self, Op::Read | Op::Write | Op::Fsync)
+        !matches!(self, Op::Read | Op::Write | Op::Fsync | Op::Trim)
     }
 
     /// A dense index, for arrays with one entry per operation.

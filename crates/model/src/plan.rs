@@ -3,7 +3,8 @@
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
-use crate::spec::{Access, Backend, DuplicateScope, OnLostHost};
+use crate::priority::Priority;
+use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,11 @@ impl Stage {
     pub fn stop(&self) -> Stop {
         self.works.first().map_or(Stop::Amount, |work| work.stop)
     }
+
+    /// Whether whole files are what it works on.
+    pub fn is_metadata(&self) -> bool {
+        self.works.iter().any(|work| work.metadata.is_some())
+    }
 }
 
 /// What some workers of a stage do.
@@ -120,9 +126,11 @@ pub struct Work {
     pub workload: String,
     /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
     pub block_size: SizeMix,
-    /// The sizes of writes.
+    /// The sizes of writes and trims.
     pub write_block_size: SizeMix,
-    /// The share of reads.
+    /// The share of trims, of all requests.
+    pub trim: Percent,
+    /// The share of reads, of what is not a trim.
     pub read: Percent,
     /// Where requests go.
     pub pattern: Pattern,
@@ -132,6 +140,8 @@ pub struct Work {
     pub fsync_every: u64,
     /// Whether every write is durable before it completes.
     pub dsync: bool,
+    /// How urgent requests are to the kernel.
+    pub priority: Priority,
     /// Requests that each worker keeps outstanding; at a fixed rate, the most that it has.
     pub depth: u32,
     /// When it ends.
@@ -148,11 +158,13 @@ impl Work {
             workload: String::new(),
             block_size: SizeMix::single(block),
             write_block_size: SizeMix::single(block),
+            trim: Percent::ZERO,
             read,
             pattern: Pattern::simple(access),
             pace: Pace::FREE,
             fsync_every: 0,
             dsync: false,
+            priority: Priority::Inherited,
             depth,
             stop,
             metadata: None,
@@ -161,18 +173,36 @@ impl Work {
 
     /// Whether any request of it writes a block.
     pub fn writes(&self) -> bool {
-        self.metadata.is_none() && self.read < Percent::ALL
+        self.metadata.is_none() && self.read < Percent::ALL && self.trim < Percent::ALL
+    }
+
+    /// Whether any request of it is a trim.
+    pub fn trims(&self) -> bool {
+        self.trim > Percent::ZERO
+    }
+
+    /// Whether any request of it changes what stands at the target.
+    pub fn changes(&self) -> bool {
+        self.writes() || self.trims()
     }
 
     /// Whether any request of it reads a block.
     pub fn reads(&self) -> bool {
-        self.metadata.is_none() && self.read > Percent::ZERO
+        self.metadata.is_none() && self.read > Percent::ZERO && self.trim < Percent::ALL
     }
 
-    /// The sizes of reads, if there are any, and of writes, if there are any.
+    /// The sizes of reads, if there are any, and of writes and trims, if there are any.
     pub fn mixes(&self) -> impl Iterator<Item = &SizeMix> {
         let reads = self.reads().then_some(&self.block_size);
-        reads.into_iter().chain(self.writes().then_some(&self.write_block_size))
+        reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
+    }
+
+    /// Requests that take `worker` through its extents once: a block for each step, the last one of an extent perhaps shorter.
+    pub fn requests(&self, worker: &Worker) -> u64 {
+        let is_sequential = self.pattern.random == Percent::ZERO;
+        let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
+        let step = self.largest_block().0.max(stride).max(1);
+        worker.extents.iter().map(|extent| extent.length.div_ceil(step)).fold(0, u64::saturating_add)
     }
 
     /// The largest request.
@@ -225,9 +255,40 @@ impl Pattern {
 pub enum Stop {
     /// After so much time.
     After(Nanos),
-    /// When every byte of every extent was touched once; then an `fsync` of every file. Of metadata work: when every file of every
-    /// share was.
+    /// When every byte of every extent was touched once; then an `fsync` of every file.
     Amount,
+    /// When every worker has done as many requests as blocks fit into its extents, as part of what is measured. Of metadata work: when
+    /// it was at each of its files once.
+    Once(Once),
+}
+
+impl Stop {
+    /// The time that ends it, if that is what does.
+    pub fn time(self) -> Option<Nanos> {
+        match self {
+            Stop::After(time) => Some(time),
+            Stop::Amount | Stop::Once(_) => None,
+        }
+    }
+
+    /// What is to be known of a measured amount, if it is one.
+    pub fn once(self) -> Option<Once> {
+        match self {
+            Stop::Once(once) => Some(once),
+            Stop::After(_) | Stop::Amount => None,
+        }
+    }
+}
+
+/// How a measured amount ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Once {
+    /// Whether all workers of a host stop when the first of them is done.
+    pub stonewall: bool,
+    /// Whether each worker flushes what it wrote (`fsync`) within its time.
+    pub fsync: bool,
+    /// Whether each worker opens its files for itself and closes them within its time.
+    pub close: bool,
 }
 
 /// One host's share of a run: all that its agent needs to know.
@@ -243,8 +304,14 @@ pub struct HostPlan {
     pub interval: Nanos,
     /// How requests reach the kernel.
     pub backend: Backend,
+    /// Who looks for requests and completions.
+    pub poll: Poll,
     /// Whether to bypass the page cache.
     pub direct: bool,
+    /// Whether files are to be evicted from the page cache before a stage reads through it.
+    pub evict: bool,
+    /// Whether all that the host has cached is to be dropped before a stage reads through the page cache.
+    pub drop_caches: bool,
     /// How long after the end of a stage it is waited for requests that the target has not answered.
     pub patience: Nanos,
     /// Whether to keep every single latency.
@@ -272,10 +339,9 @@ impl HostPlan {
         self.targets.iter().flat_map(|target| &target.files)
     }
 
-    /// Bytes of all its files, those of its trees at their fullest included.
-    pub fn footprint(&self) -> Bytes {
-        let files = self.files().map(|file| file.size.0).fold(0, u64::saturating_add);
-        Bytes(files.saturating_add(self.stages.iter().map(HostStage::tree_bytes).max().unwrap_or(0)))
+    /// Bytes of the files in its trees at their fullest.
+    pub fn in_trees(&self) -> Bytes {
+        Bytes(self.stages.iter().map(HostStage::tree_bytes).max().unwrap_or(0))
     }
 }
 
@@ -330,6 +396,8 @@ pub enum PlannedTarget {
         /// The directory; made if it is missing.
         root: String,
     },
+    /// Files in a directory that host 0 claims, makes and removes: others wait until they are there, and open them.
+    Joined,
     /// A file or device that is only read.
     ReadOnly,
     /// A device whose content the user gave up by name.
@@ -394,7 +462,7 @@ pub struct Worker {
     pub seed: u64,
     /// At a fixed rate: its number among all workers of all hosts that do this work, which take turns; and how many they are.
     pub turn: (u32, u32),
-    /// Its byte ranges; no two workers of a host that do the same work share one.
+    /// Its byte ranges. Of two workers that do the same work each has its own blocks, unless the workload says that every one has all.
     pub extents: Vec<Extent>,
     /// Its files, where its work is metadata; no two workers of a host that do the same work share one.
     #[serde(default)]
@@ -426,22 +494,32 @@ impl Plan {
         )
     }
 
-    /// Bytes of the layout on all hosts together.
+    /// Bytes of the layout on all hosts together; what hosts share counts once.
     pub fn footprint(&self) -> Bytes {
-        Bytes(self.hosts.iter().map(|host| host.footprint().0).fold(0, u64::saturating_add))
+        let targets = self.hosts.iter().flat_map(|host| &host.targets);
+        let own = targets.filter(|target| target.kind != PlannedTarget::Joined);
+        let files = own.flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
+        // Each host has trees of its own.
+        let trees = self.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add);
+        Bytes(files.saturating_add(trees))
+    }
+
+    /// Bytes that a stage moves which ends with an amount: every worker's requests, in blocks.
+    pub fn amount(&self, stage: u32) -> Bytes {
+        let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
+        let bytes = |stage: &HostStage, worker: &Worker| {
+            stage.works.get(worker.work as usize).map_or(0, |work| {
+                let most = worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+                work.requests(worker).saturating_mul(work.largest_block().0).min(most)
+            })
+        };
+        let all = stages.flat_map(|stage| stage.workers.iter().map(move |worker| bytes(stage, worker)));
+        Bytes(all.fold(0, u64::saturating_add))
     }
 
     /// The time of all stages that end after a time.
     pub fn fixed_time(&self) -> Nanos {
-        Nanos(
-            self.stages
-                .iter()
-                .map(|stage| match stage.stop() {
-                    Stop::After(time) => time.0,
-                    Stop::Amount => 0,
-                })
-                .sum(),
-        )
+        Nanos(self.stages.iter().filter_map(|stage| stage.stop().time()).map(|time| time.0).sum())
     }
 
     /// Whether points run more than once.

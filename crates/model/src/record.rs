@@ -1,5 +1,6 @@
 //! A whole run as it was recorded: what a run file holds.
 
+use crate::counters::CounterSample;
 use crate::event::{Event, HostStart, Note, RunEnd, StageEnd};
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
@@ -37,6 +38,8 @@ pub struct StageRecord {
     pub starts: Vec<HostStart>,
     /// Its samples by interval, then host.
     pub samples: Vec<IntervalSample>,
+    /// What the hosts' kernels counted meanwhile, in the order in which it came.
+    pub counters: Vec<CounterSample>,
 }
 
 impl Record {
@@ -60,6 +63,7 @@ impl Record {
                     end: None,
                     starts: Vec::new(),
                     samples: Vec::new(),
+                    counters: Vec::new(),
                 });
             }
             Event::Sample(sample) => {
@@ -70,6 +74,11 @@ impl Record {
             Event::HostStarted(start) => {
                 if let Some(record) = self.stages.iter_mut().find(|record| record.stage == start.stage) {
                     record.starts.push(start);
+                }
+            }
+            Event::Counters(sample) => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
+                    record.counters.push(*sample);
                 }
             }
             Event::StageEnded { stage, end } => {

@@ -5,10 +5,12 @@ use crate::op::Op;
 use serde::{Deserialize, Serialize};
 
 /// Which part of a stage an interval belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     /// Load was on: it counts.
     Load,
+    /// Load was still on, and the first worker of the host had done its amount: it counts, apart from what was done until then.
+    Tail,
     /// The stage's time was over and requests that were still outstanding came back (and, after `prepare`, `fsync`): sent to
     /// the target, so in the totals of what was issued, but in no rate and no quantile.
     Drain,
@@ -19,13 +21,19 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Phase::Load => "load",
+            Phase::Tail => "tail",
             Phase::Drain => "drain",
         }
     }
 
+    /// Whether load was on.
+    pub fn counts(self) -> bool {
+        self != Phase::Drain
+    }
+
     /// The phase with this [`name`](Phase::name).
     pub fn from_name(name: &str) -> Option<Phase> {
-        [Phase::Load, Phase::Drain].into_iter().find(|phase| phase.name() == name)
+        [Phase::Load, Phase::Tail, Phase::Drain].into_iter().find(|phase| phase.name() == name)
     }
 }
 

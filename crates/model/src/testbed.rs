@@ -1,5 +1,6 @@
 //! What the hosts are, as a probe read it.
 
+use crate::inventory::{Inventory, Link, Media};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ pub struct HostFacts {
     pub identity: String,
     /// The version of the agent that read this.
     pub agent_version: String,
+    /// Its parts; empty in runs of versions that did not look.
+    #[serde(default)]
+    pub inventory: Inventory,
     /// The targets, in the order in which they were asked for.
     pub targets: Vec<TargetFacts>,
 }
@@ -75,6 +79,9 @@ pub struct TargetFacts {
     pub direct: DirectIo,
     /// The block device under it, where there is just one and sysfs tells.
     pub device: Option<DeviceFacts>,
+    /// The layers from it down to its media, as far as this host sees; empty in runs of versions that did not look.
+    #[serde(default)]
+    pub chain: Vec<Link>,
 }
 
 /// What stands at a target's path.
@@ -142,7 +149,7 @@ pub enum DirectIo {
 }
 
 /// A block device as sysfs describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
     /// The kernel's name: `nvme0n1`.
     pub name: String,
@@ -158,4 +165,22 @@ pub struct DeviceFacts {
     pub scheduler: String,
     /// The NUMA node that it hangs off; `None` where there is one only, or nobody tells.
     pub numa_node: Option<u32>,
+    /// What it stores on.
+    #[serde(default)]
+    pub media: Media,
+    /// How it is reached: `pcie`, `tcp`, `sata`, `sas`, `virtio`; empty where nobody tells.
+    #[serde(default)]
+    pub transport: String,
+    /// The version of its firmware; empty where nobody tells.
+    #[serde(default)]
+    pub firmware: String,
+    /// Requests that the device, or else each of its queues in the kernel, takes at a time.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
+    /// Queues of the hardware.
+    #[serde(default)]
+    pub queues: Option<u32>,
+    /// `write back` where a write that completed may still be in a volatile cache, else `write through`; empty where nobody tells.
+    #[serde(default)]
+    pub write_cache: String,
 }

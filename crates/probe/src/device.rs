@@ -1,7 +1,7 @@
 //! Block devices, from sysfs alone: a look must not show in a device's own counters.
 
-use crate::mounts;
 use crate::tree::{Tree, number, text};
+use crate::{identity, mounts};
 use model::Bytes;
 use model::testbed::DeviceFacts;
 use procfs::process::MountInfo;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const SECTOR: u64 = 512;
 
 /// The folder of `major:minor`, links resolved.
-fn folder(tree: &Tree, device: &str) -> Option<PathBuf> {
+pub fn folder(tree: &Tree, device: &str) -> Option<PathBuf> {
     tree.path(&format!("sys/dev/block/{device}")).canonicalize().ok()
 }
 
@@ -21,7 +21,7 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
     // A partition has no queue of its own: its disk has.
     let disk = if folder.join("queue").is_dir() { folder.clone() } else { folder.parent()?.to_owned() };
     let queue = disk.join("queue");
-    Some(DeviceFacts {
+    let mut facts = DeviceFacts {
         name: folder.file_name()?.to_string_lossy().into_owned(),
         model: text(&disk.join("device/model")).unwrap_or_default(),
         rotational: number(&queue.join("rotational")).map(|value| value != 0),
@@ -29,7 +29,19 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
         logical_block: number(&queue.join("logical_block_size")).and_then(|n| u32::try_from(n).ok()).unwrap_or(512),
         scheduler: text(&queue.join("scheduler")).map(|line| chosen(&line)).unwrap_or_default(),
         numa_node: numa_node(&disk),
-    })
+        ..DeviceFacts::default()
+    };
+    identity::fill(&disk, &mut facts);
+    Some(facts)
+}
+
+/// Every disk; no partitions, and nothing without a size, such as loop devices that are not in use.
+pub fn disks(tree: &Tree) -> Vec<DeviceFacts> {
+    /// More than any host has.
+    const MOST: usize = 65_536;
+    let names = tree.names("sys/block").into_iter().take(MOST);
+    let numbers = names.filter_map(|name| tree.text(&format!("sys/block/{name}/dev")));
+    numbers.filter_map(|number| facts(tree, &number)).filter(|disk| disk.size > Bytes(0)).collect()
 }
 
 /// The NUMA node of the controller that a disk hangs off: the first folder above it that says. A machine with one node says −1.

@@ -1,12 +1,14 @@
 //! The host itself: name, kernel, processors, memory.
 
+use crate::topology::{MOST, cpu_list};
 use crate::tree::Tree;
 use model::Bytes;
+use model::inventory::Inventory;
 use model::testbed::{HostFacts, TargetFacts};
 use procfs::{CpuInfo, FromRead, Meminfo};
 
 /// The facts of this host.
-pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> HostFacts {
+pub fn facts(tree: &Tree, agent_version: &str, inventory: Inventory, targets: Vec<TargetFacts>) -> HostFacts {
     let system = rustix::system::uname();
     let memory = Meminfo::from_file(tree.path("proc/meminfo")).ok();
     let cpu = CpuInfo::from_file(tree.path("proc/cpuinfo")).ok();
@@ -23,6 +25,7 @@ pub fn facts(tree: &Tree, agent_version: &str, targets: Vec<TargetFacts>) -> Hos
         place: model::testbed::Place::default(),
         identity: identity(tree),
         agent_version: agent_version.to_owned(),
+        inventory,
         targets,
     }
 }
@@ -36,23 +39,10 @@ fn identity(tree: &Tree) -> String {
     boot.into_iter().chain(spaces.into_iter().flatten()).chain(node).collect::<Vec<_>>().join(" ")
 }
 
-/// More nodes or CPUs than any machine has: a file that says so is not the kernel's.
-const MOST: u32 = 1 << 16;
-
 /// The CPUs of each NUMA node. A node without CPUs (of memory only) has an empty list.
 fn numa_cpus(tree: &Tree) -> Vec<Vec<u32>> {
     let nodes = (0..MOST).map(|node| tree.text(&format!("sys/devices/system/node/node{node}/cpulist")));
     nodes.map_while(|list| list.map(|list| cpu_list(&list))).collect()
-}
-
-/// `0-3,8` as numbers (the format of `cpulist` in the kernel's `Documentation/admin-guide/cputopology.rst`).
-fn cpu_list(text: &str) -> Vec<u32> {
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|cpu| *cpu < MOST);
-    let range = |part: &str| match part.split_once('-') {
-        Some((first, last)) => Some(number(first)?..=number(last)?),
-        None => number(part).map(|cpu| cpu..=cpu),
-    };
-    text.split(',').filter_map(range).flatten().collect()
 }
 
 /// Names by which hypervisors give themselves away in the firmware's tables.
@@ -85,18 +75,7 @@ fn hypervisor(tree: &Tree, cpu: Option<&CpuInfo>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-
-    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
-        let folder = tempfile::tempdir().expect("a folder");
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-            fs::write(path, text).expect("a file");
-        }
-        let tree = Tree::at(folder.path());
-        (folder, tree)
-    }
+    use crate::tree::testing::tree;
 
     const MEMINFO: &str = "MemTotal:       65843012 kB\nMemFree:        1024 kB\nMemAvailable:   60000000 kB\nBuffers: 0 kB\n\
         Cached: 0 kB\nSwapCached: 0 kB\nActive: 0 kB\nInactive: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty: 0 kB\nWriteback: 0 kB\n\
@@ -112,7 +91,7 @@ mod tests {
             ("sys/class/dmi/id/sys_vendor", "Microsoft Corporation\n"),
             ("sys/class/dmi/id/product_name", "Virtual Machine\n"),
         ]);
-        let facts = facts(&tree, "1.2.3", Vec::new());
+        let facts = facts(&tree, "1.2.3", Inventory::default(), Vec::new());
         assert_eq!(facts.cpu_model, "Example 9000");
         assert_eq!((facts.memory, facts.memory_available), (Bytes::kib(65_843_012), Bytes::kib(60_000_000)));
         assert_eq!(facts.hypervisor.as_deref(), Some("Hyper-V"));
@@ -128,19 +107,18 @@ mod tests {
             ("sys/devices/system/node/node2/cpulist", "\n"),
         ]);
         assert_eq!(numa_cpus(&tree), [vec![0, 1, 2, 8], vec![3, 4], vec![]]);
-        assert_eq!(cpu_list("x,1-,4294967295,5-3,7"), [7]);
     }
 
     #[test]
     fn a_host_that_tells_nothing_is_no_error() {
         let (_folder, tree) = tree(&[]);
-        let facts = facts(&tree, "1.2.3", Vec::new());
+        let facts = facts(&tree, "1.2.3", Inventory::default(), Vec::new());
         assert_eq!((facts.cpu_model.as_str(), facts.memory, facts.hypervisor), ("", Bytes(0), None));
     }
 
     #[test]
     fn the_real_host_has_memory() {
-        let facts = facts(&Tree::real(), "x", Vec::new());
+        let facts = facts(&Tree::real(), "x", Inventory::default(), Vec::new());
         assert!(facts.memory > Bytes::mib(64) && facts.memory_available <= facts.memory);
     }
 }

@@ -1,13 +1,24 @@
-//! What a host is: read from the kernel's own files, never from the devices, and nothing is ever written.
+//! What a host is, and what it counts: read from the kernel's own files, never from the devices, and nothing is ever written.
 
+mod cgroup;
+mod chain;
+mod counters;
 mod device;
 mod host;
+mod identity;
 mod mounts;
+mod net;
+mod servers;
 mod target;
+mod topology;
 mod tree;
 
+use model::inventory::Inventory;
 use model::testbed::HostFacts;
-use tree::Tree;
+use procfs::process::MountInfo;
+
+pub use counters::Counters;
+pub use tree::Tree;
 
 /// What this host is, and what each of `targets` is to it.
 ///
@@ -17,5 +28,23 @@ pub fn host(targets: &[String], host: Option<u32>, agent_version: &str) -> HostF
     let tree = Tree::real();
     let mounts = mounts::read(&tree);
     let targets = targets.iter().map(|path| target::facts(&tree, &mounts, path, host)).collect();
-    host::facts(&tree, agent_version, targets)
+    let inventory = inventory(&tree, &mounts);
+    host::facts(&tree, agent_version, inventory, targets)
+}
+
+fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {
+    let mut inventory = Inventory {
+        limits: cgroup::limits(tree, mounts),
+        disks: device::disks(tree),
+        nics: net::nics(tree),
+        rdma: net::rdma(tree),
+        mounts: mounts::with_data(mounts),
+        ..Inventory::default()
+    };
+    topology::fill(tree, &mut inventory);
+    // Version 2 lists the CPUs of a group also where that is all of them.
+    if inventory.limits.cpus.len() >= inventory.threads as usize {
+        inventory.limits.cpus.clear();
+    }
+    inventory
 }

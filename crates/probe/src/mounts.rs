@@ -1,6 +1,8 @@
 //! Which file system holds a path.
 
+use crate::servers;
 use crate::tree::Tree;
+use model::inventory::MountFacts;
 use procfs::FromRead;
 use procfs::process::{MountInfo, MountInfos};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,36 @@ pub fn holding<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo
 /// Where the device `major:minor` is mounted.
 pub fn of_device<'a>(mounts: &'a [MountInfo], number: &str) -> Option<&'a MountInfo> {
     mounts.iter().find(|mount| mount.majmin == number)
+}
+
+/// What a mount is, in our words.
+pub fn facts(mount: &MountInfo) -> MountFacts {
+    let all = mount.mount_options.iter().chain(&mount.super_options);
+    let mut options: Vec<String> = all
+        .map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => name.clone(),
+        })
+        .collect();
+    options.sort();
+    options.dedup();
+    let source = mount.mount_source.clone().unwrap_or_default();
+    let servers = servers::servers(&mount.fs_type, &source, &options);
+    MountFacts {
+        mount_point: mount.mount_point.to_string_lossy().into_owned(),
+        file_system: mount.fs_type.clone(),
+        source,
+        options,
+        network: servers.is_some(),
+        servers: servers.unwrap_or_default(),
+    }
+}
+
+/// The mounts that can hold data, in the order in which they were made.
+pub fn with_data(mounts: &[MountInfo]) -> Vec<MountFacts> {
+    /// More than any host has.
+    const MOST: usize = 65_536;
+    mounts.iter().filter(|mount| servers::holds_data(&mount.fs_type)).take(MOST).map(facts).collect()
 }
 
 #[cfg(test)]

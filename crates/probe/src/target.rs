@@ -1,7 +1,7 @@
 //! What stands at a path.
 
 use crate::tree::Tree;
-use crate::{device, mounts};
+use crate::{chain, device, mounts};
 use model::Bytes;
 use model::testbed::{DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind, host_suffix};
 use procfs::process::MountInfo;
@@ -21,7 +21,8 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
         _ => PathBuf::from(path),
     };
     if let TargetKind::Device { size, .. } = kind {
-        let facts = device::device_number(&place).and_then(|number| device::facts(tree, &number));
+        let number = device::device_number(&place);
+        let facts = number.as_deref().and_then(|number| device::facts(tree, number));
         return TargetFacts {
             path: path.to_owned(),
             writable: may_write(&place),
@@ -31,6 +32,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
             free_inodes: None,
             direct: direct(facts.as_ref()),
             device: facts,
+            chain: number.map(|number| chain::of_device(tree, &number)).unwrap_or_default(),
             kind,
         };
     }
@@ -46,6 +48,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
         free_inodes,
         direct: direct(facts.as_ref()),
         device: facts,
+        chain: mount.map(|mount| chain::below_mount(tree, mount)).unwrap_or_default(),
         kind,
     }
 }

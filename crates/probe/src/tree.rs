@@ -18,8 +18,7 @@ impl Tree {
         Tree { root: PathBuf::from("/") }
     }
 
-    /// A recorded one.
-    #[cfg(test)]
+    /// A recorded one: the folder that holds its `proc` and `sys`.
     pub fn at(root: &Path) -> Tree {
         Tree { root: root.to_owned() }
     }
@@ -33,6 +32,14 @@ impl Tree {
     pub fn text(&self, path: &str) -> Option<String> {
         text(&self.path(path))
     }
+
+    /// The names in a folder, in order of their letters; none if it cannot be read.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
 }
 
 /// The text of a file without the white space around it; `None` if it cannot be read.
@@ -45,4 +52,29 @@ pub fn text(path: &Path) -> Option<String> {
 /// The number in a file.
 pub fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::Tree;
+    use std::fs;
+
+    /// A tree of these files; the folder goes when it is dropped.
+    pub fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+            fs::write(path, text).expect("a file");
+        }
+        let tree = Tree::at(folder.path());
+        (folder, tree)
+    }
+
+    /// Makes `link`, in a tree, a symbolic link to `to`, in the same tree.
+    pub fn link(tree: &Tree, link: &str, to: &str) {
+        let path = tree.path(link);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        std::os::unix::fs::symlink(tree.path(to), path).expect("a link");
+    }
 }

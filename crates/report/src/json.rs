@@ -2,7 +2,7 @@
 //! `format`.
 
 use crate::{findings, words};
-use analysis::{Issued, QUANTILES, ResultRow, RunState};
+use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
 use model::Record;
 use serde_json::{Map, Value, json};
 
@@ -64,9 +64,40 @@ fn result(row: &ResultRow) -> Value {
         "iops": row.iops(),
         "bytes_per_s": row.bytes_per_s(),
         "latency_ns": latency(row),
+        "ci": ci(row),
+        "first_done": row.done.map(|done| progress(&done.first)),
+        "last_done": row.done.map(|done| progress(&done.last)),
         "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
         "errors": row.error_count(),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}
+
+/// The 95 % intervals.
+fn ci(row: &ResultRow) -> Value {
+    let ends = |interval: Option<Interval>| Value::from(interval.map(|interval| vec![interval.low, interval.high]));
+    let of = |estimate: Option<Estimate>| ends(estimate.map(|estimate| estimate.interval()));
+    let mut latency = Map::new();
+    latency.insert("mean".to_owned(), of(row.sure.mean_ns));
+    for (quantile, interval) in QUANTILES.iter().zip(row.sure.quantiles_ns) {
+        latency.insert(quantile.key.to_owned(), ends(interval));
+    }
+    json!({
+        "level": analysis::CONFIDENCE,
+        "intervals": row.sure.intervals,
+        "iops": of(row.sure.iops),
+        "bytes_per_s": of(row.sure.bytes_per_s),
+        "latency_ns": latency,
+    })
+}
+
+fn progress(progress: &Progress) -> Value {
+    json!({
+        "seconds": progress.seconds,
+        "ios": progress.ios,
+        "bytes": progress.bytes,
+        "iops": progress.iops(),
+        "bytes_per_s": progress.bytes_per_s(),
     })
 }
 

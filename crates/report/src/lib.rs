@@ -1,9 +1,12 @@
 //! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
 
+pub mod ceiling;
 mod chart;
+pub mod compare;
 mod doubts;
 mod findings;
 pub mod html;
+pub mod inventory;
 pub mod json;
 pub mod live;
 pub mod plan;

@@ -3,8 +3,7 @@
 use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
-use model::plan::{HostStage, PlannedTarget, Point, Stage, Stop, Target, Work};
-use model::spec::Backend;
+use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
 use std::fmt::Write;
@@ -85,7 +84,9 @@ pub fn host_line(facts: &HostFacts) -> String {
 fn target_line(plan: &Plan, target: &Target, facts: Option<&TargetFacts>) -> String {
     let place = match &target.kind {
         PlannedTarget::Directory { root } => root,
-        PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => &target.path,
+        PlannedTarget::Joined | PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => {
+            &target.path
+        }
     };
     let mut text = format!("{place}: {}", layout(plan, target));
     if let Some(facts) = facts {
@@ -102,13 +103,15 @@ fn layout(plan: &Plan, target: &Target) -> String {
         return words;
     }
     match (&target.kind, plan.backend) {
-        (_, Backend::Null) => "nothing is sent (null backend)".to_owned(),
+        (_, backend) if backend.sends_nothing() => format!("nothing is sent ({backend} backend)"),
         (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
         (PlannedTarget::Directory { .. }, _) if target.files.iter().any(|file| file.size != each) => {
-            let least = target.files.iter().map(|file| file.size).min().unwrap_or(each);
-            format!("{} files of {least} to {each}, {total} in all", target.files.len())
+            let sizes = || target.files.iter().map(|file| file.size);
+            let (least, most) = (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default());
+            format!("{} files of {least} to {most}, {total} in all", target.files.len())
         }
         (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
+        (PlannedTarget::Joined, _) => format!("the {each} that the first host makes"),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
         (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
@@ -161,13 +164,14 @@ fn writes(plan: &Plan) -> String {
         .stages
         .iter()
         .filter(|stage| stage.works.iter().any(Work::writes))
-        .filter_map(|stage| match stage.stop() {
-            Stop::After(time) => Some(time.0),
-            Stop::Amount => None,
-        })
+        .filter_map(|stage| stage.stop().time())
+        .map(|time| time.0)
         .sum();
-    if plan.backend == Backend::Null {
-        return "nothing: the null backend sends nothing anywhere".to_owned();
+    let amounts = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some());
+    let writing = amounts.filter(|(_, stage)| stage.works.iter().any(Work::writes));
+    let amount = Bytes(writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add));
+    if plan.backend.sends_nothing() {
+        return format!("nothing: the {} backend sends nothing anywhere", plan.backend);
     }
     let stages = plan.hosts.iter().flat_map(|host| &host.stages);
     let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
@@ -175,6 +179,12 @@ fn writes(plan: &Plan) -> String {
         (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
             format!("{} in files of the operations, and the directories above them", Bytes(to_files))
         }
+        (prepare, 0) if amount.0 > 0 => match prepare {
+            Bytes(0) => format!("{amount} in workloads that write (reads of mixes counted with them)"),
+            prepare => format!(
+                "{prepare} to prepare, then {amount} in workloads that write (reads of mixes counted with them)"
+            ),
+        },
         (Bytes(0), 0) => "nothing".to_owned(),
         (prepare, 0) => format!("{prepare} to prepare"),
         (Bytes(0), time) => format!("what the target takes in {} of workloads that write", Nanos(time)),
@@ -242,11 +252,13 @@ fn workers(hosts: &[HostPlan], stage: u32, work: u32) -> String {
     }
 }
 
+/// The time of a stage, or its amount.
 fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
-    let found = plan.stages.iter().find(|stage| stage.point == Some(point) && stage.kind == kind);
-    match found.map(Stage::stop) {
-        Some(Stop::After(time)) => time.to_string(),
-        Some(Stop::Amount) if kind == StageKind::Measure => "all files".to_owned(),
+    let found = (0..).zip(&plan.stages).find(|(_, stage)| stage.point == Some(point) && stage.kind == kind);
+    match found.map(|(number, stage)| (number, stage, stage.stop())) {
+        Some((.., Stop::After(time))) => time.to_string(),
+        Some((_, stage, Stop::Once(_))) if stage.is_metadata() => "all files".to_owned(),
+        Some((number, _, Stop::Once(_))) => plan.amount(number).to_string(),
         _ => "–".to_owned(),
     }
 }

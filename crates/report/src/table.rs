@@ -4,7 +4,7 @@ use crate::doubts::{Marks, Touches};
 use crate::{findings, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
-use model::Record;
+use model::{Op, Record};
 
 /// The table, and under it the doubts in words.
 pub fn results(record: &Record) -> String {
@@ -20,7 +20,20 @@ pub fn results(record: &Record) -> String {
     if swept {
         head.push("sweep");
     }
-    head.extend(["op", words::rate_head(&rows), "MiB/s", "mean", "p50", "p99", "p99.9", "max", "errors", "CPU"]);
+    head.extend([
+        "op",
+        words::rate_head(&rows),
+        "±",
+        "MiB/s",
+        "mean",
+        "p50",
+        "p99",
+        "±",
+        "p99.9",
+        "max",
+        "errors",
+        "CPU",
+    ]);
     table.set_header(head);
     for row in &rows {
         table.add_row(cells(row, swept, &mut marks));
@@ -32,6 +45,12 @@ pub fn results(record: &Record) -> String {
     }
     let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
+    for row in &rows {
+        if let Some(done) = row.done.filter(|_| row.op != Op::Fsync) {
+            text.push_str(&format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(row, &done)));
+        }
+    }
+    text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }
@@ -49,6 +68,14 @@ pub fn results(record: &Record) -> String {
     text
 }
 
+/// The workload, and its values of the sweep.
+fn label(row: &ResultRow) -> String {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
+        "" => row.workload.clone(),
+        sweep => format!("{} ({sweep})", row.workload),
+    }
+}
+
 fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = vec![row.workload.clone()];
@@ -58,10 +85,12 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
     cells.extend([
         row.op.name().to_owned(),
         format!("{}{}", words::iops(row.iops()), superscripts(&marks.of(row, Touches::Rate))),
+        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
         words::mib_per_s_of(row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
         format!("{}{}", quantile(0.99), superscripts(&marks.of(row, Touches::P99))),
+        words::sureness(row.latency.quantile_ns(0.99).map(|ns| ns as f64), row.sure.p99_ns()),
         format!("{}{}", quantile(0.999), superscripts(&marks.of(row, Touches::P999))),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),
@@ -84,7 +113,7 @@ fn superscript(number: usize) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::StageKind;
 
     #[test]
     fn figures_and_doubts_stand_side_by_side() {

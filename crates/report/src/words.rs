@@ -1,10 +1,11 @@
 //! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
 
-use analysis::{ResultRow, RunState, Warning};
+use analysis::{Done, Interval, Progress, ResultRow, RunState, Warning};
 use jiff::Timestamp;
 use model::load::{Pace, Rate};
 use model::metadata::MetadataWork;
 use model::plan::Work;
+use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, CloseTime, FileFsync};
 use model::{Nanos, NoteKind, Percent};
@@ -75,6 +76,29 @@ pub fn share(value: f64) -> String {
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
+/// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash where there is none.
+pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
+    match value.zip(interval) {
+        Some((value, interval)) if value > 0.0 => {
+            let reach = (interval.high - value).max(value - interval.low).max(0.0) / value;
+            if reach < 0.001 { "±<0.1 %".to_owned() } else { format!("±{}", share(reach)) }
+        }
+        _ => "–".to_owned(),
+    }
+}
+
+/// What the column of [`sureness`] is, and why some have none.
+pub fn sureness_legend(rows: &[ResultRow]) -> String {
+    let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
+    let none: Vec<usize> = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals).collect();
+    if let (Some(least), Some(most)) = (none.iter().min(), none.iter().max()) {
+        let many =
+            if least == most { counted(*most as u64, "interval") } else { format!("{least} to {most} intervals") };
+        text.push_str(&format!(" –: none; {many} of time, or such that depend on each other, are too few to know it."));
+    }
+    text
+}
+
 /// `2026-01-02 03:04:05 UTC`. In UTC, because reports travel.
 pub fn utc(unix_ns: u64) -> String {
     match Timestamp::from_nanosecond(i128::from(unix_ns)) {
@@ -96,6 +120,9 @@ pub fn work(work: &Work, workers: u32) -> String {
         return files_work(&metadata, workers);
     }
     let mut text = format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
+    if work.trims() {
+        text.push_str(&format!(", {} of the requests trims", work.trim));
+    }
     match work.pace {
         Pace::Open { rate, poisson } => {
             text.push_str(&format!(
@@ -114,6 +141,9 @@ pub fn work(work: &Work, workers: u32) -> String {
     }
     if work.dsync {
         text.push_str(", every write durable (O_DSYNC)");
+    }
+    if work.priority != Priority::Inherited {
+        text.push_str(&format!(", I/O priority {}", work.priority));
     }
     text
 }
@@ -148,7 +178,7 @@ pub fn blocks(work: &Work) -> String {
     if let Some(metadata) = work.metadata {
         return format!("files of {}", metadata.size);
     }
-    match (work.reads(), work.writes()) {
+    match (work.reads(), work.changes()) {
         (true, true) if work.block_size != work.write_block_size => {
             format!("{} / {}", work.block_size, work.write_block_size)
         }
@@ -239,11 +269,27 @@ pub fn errno(errno: i32) -> String {
     name.to_owned()
 }
 
+/// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.
+pub fn done(row: &ResultRow, done: &Done) -> String {
+    let unit = rate_head(std::slice::from_ref(row));
+    let at = |progress: &Progress| {
+        let time = Nanos((progress.seconds * 1e9).round() as u64);
+        let rate = format!("{} {unit}", iops(progress.iops()));
+        let moved = row.moves_bytes().then(|| format!("{} and ", bandwidth(progress.bytes_per_s())));
+        format!("after {time}, at {}{rate}", moved.unwrap_or_default())
+    };
+    format!("the first worker was done {}; the last {}, over all of it", at(&done.first), at(&done.last))
+}
+
 /// A doubt as a sentence: what, how much, and what would lift it.
 pub fn warning(warning: &Warning) -> String {
     match warning {
         Warning::Cached { footprint, memory } => format!(
-            "Requests went through the page cache, and the layout ({footprint}) fits into the host's memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
+            "Requests went through the page cache, and the layout ({footprint}) is less than twice the memory ({memory}): this may be the speed of memory. Use direct I/O, or a layout of twice the memory."
+        ),
+        Warning::ReadFromMemory { share: from_memory } => format!(
+            "Read from memory: {} of the bytes read were answered by the page cache, and no device saw them. Use direct I/O, or a layout of twice the memory that is read once.",
+            share(*from_memory)
         ),
         Warning::DirectRefused { detail } => {
             format!("Direct I/O was refused, so the page cache was in between: {detail}.")
@@ -282,6 +328,37 @@ pub fn warning(warning: &Warning) -> String {
             "The target stood still (a request took {longest}; {} with less than half of the usual): in a closed loop, the requests that would have been due meanwhile were never sent and are in no quantile. Load at a fixed rate to see them.",
             counted(u64::from(*intervals), "interval")
         ),
+        Warning::WarmUp { length, share: level } => format!(
+            "There was a warm-up of {length} inside the measured time: until then, the level was {} of the level after it. Precondition longer.",
+            share(*level)
+        ),
+        Warning::Changed { host, times, at, share: level } => format!(
+            "The level changed {} in the measured time{}; the largest change was at {at}, to {} of the level before. One figure does not describe both.",
+            if *times == 1 { "once".to_owned() } else { format!("{} times", count(u64::from(*times))) },
+            host.map_or_else(String::new, |host| format!(" on host {}", count(u64::from(host)))),
+            share(*level)
+        ),
+        Warning::NotSteady { range, slope } => format!(
+            "Not steady by the rule of the SNIA: over five rounds, the range was {} of the mean (at most 20 %), and the trend {}{} (at most 10 %). Measure or precondition longer.",
+            share(*range),
+            if *slope < 0.0 { "−" } else { "+" },
+            share(slope.abs())
+        ),
+        Warning::UnfairWorkers { short, of, least } => format!(
+            "{} of {} of a host did less than 80 % of the median worker there, the slowest {}: the total hides that some were starved.",
+            count(u64::from(*short)),
+            counted(u64::from(*of), "worker"),
+            share(*least)
+        ),
+        Warning::UnequalHosts { short, of, least } => format!(
+            "{} of {} did less than 80 % of the median host for each worker, the slowest {}: the total hides that.",
+            count(u64::from(*short)),
+            counted(u64::from(*of), "host"),
+            share(*least)
+        ),
+        Warning::LittleBroken { found, most } => format!(
+            "Rate × mean latency makes {found:.1} requests outstanding, and there were never more than {most:.0} (Little's law): one of the two figures is wrong."
+        ),
         Warning::LittleSpace { target, free } => format!(
             "{target} had {} of its space left: file systems and flash slow down when they are nearly full.",
             share(*free)
@@ -312,6 +389,11 @@ pub fn warning(warning: &Warning) -> String {
         Warning::Simulated => {
             "The target is simulated: this shows how Plimsoll measures, not what storage carries.".to_owned()
         }
+        Warning::AboveCeiling { share, layer } => format!(
+            "This is {} of what the testbed's {} can do: some of it did not come from there, a cache perhaps, or a fact of the testbed is wrong.",
+            self::share(*share),
+            crate::ceiling::layer(*layer)
+        ),
         Warning::NothingCompleted => "No request completed.".to_owned(),
     }
 }
@@ -321,6 +403,7 @@ pub fn note(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::DirectRefused => "direct I/O refused",
         NoteKind::BackendFallback => "other backend",
+        NoteKind::BackendChosen => "backend",
         NoteKind::NoFallocate => "space not reserved",
         NoteKind::EngineDegraded => "engine without a part of its set-up",
         NoteKind::Stuck => "target does not answer",
@@ -330,8 +413,9 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::PointsSkipped => "points left out",
         NoteKind::ClientsImagined => "hosts that are not at hand",
         NoteKind::Adjusted => "adjusted",
+        NoteKind::PageCache => "page cache",
+        NoteKind::DeviceRead => "what devices read",
         NoteKind::Mismatch => "not what was written",
-        NoteKind::FirstDone => "first worker done",
         NoteKind::NotChecked => "not checked",
     }
 }
@@ -363,6 +447,7 @@ mod tests {
     fn every_doubt_is_a_sentence_with_its_figure() {
         let all = [
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+            Warning::ReadFromMemory { share: 0.97 },
             Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
             Warning::BackendFallback { detail: "io_uring is forbidden; sync took its place".to_owned() },
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
@@ -373,6 +458,13 @@ mod tests {
             Warning::WorkerBusy { share: 0.97 },
             Warning::RateMissed { asked: Rate::Iops { milli: 10_000_000 }, done: 0.955 },
             Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
+            Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
+            Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
+            Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
+            Warning::NotSteady { range: 0.31, slope: -0.12 },
+            Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
+            Warning::UnequalHosts { short: 2, of: 6, least: 0.7 },
+            Warning::LittleBroken { found: 400.0, most: 320.0 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::NotPreconditioned,
             Warning::NotPrepared,

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use analysis::testing::Recorded;
+use model::counters::{CounterSample, Entry, Layer, Metric};
 use model::event::{Event, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::sample::{IntervalSample, OpSample, Phase};
@@ -43,15 +44,31 @@ fn main() {
             writer.append(&Event::Sample(sample)).expect("room");
         }
     }
+    println!("written in {:.2?}", begun.elapsed());
+    counters(&mut writer, stage);
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
     writer.finish().expect("room");
-    println!("written in {:.2?}", begun.elapsed());
 
     let bytes = std::fs::metadata(&path).expect("a file").len();
     let begun = Instant::now();
     let read = store::read(&path).expect("a run file");
     println!("{bytes} bytes read in {:.2?}, {} samples", begun.elapsed(), read.stages[0].samples.len());
+}
+
+/// A minute of the counters of one large host: 200 things with 13 values each.
+fn counters(writer: &mut Writer, stage: u32) {
+    const SAMPLES: u32 = 60;
+    let values: Vec<(Metric, u64)> = Metric::ALL.iter().take(13).map(|metric| (*metric, 1_000_000)).collect();
+    let entry = |number: u32| Entry { layer: Layer::Block, name: format!("nvme{number}n1"), values: values.clone() };
+    let begun = Instant::now();
+    for number in 0..SAMPLES {
+        let entries: Vec<Entry> = (0..200).map(entry).collect();
+        let length_ns = 1_000_000_000;
+        let sample = CounterSample { stage, number, length_ns, entries, ..CounterSample::default() };
+        writer.append(&Event::Counters(Box::new(sample))).expect("room");
+    }
+    println!("2600 counters written in {:.2?}", begun.elapsed() / SAMPLES);
 }
 
 /// A thousand latencies, spread as a busy disk spreads them.

@@ -3,6 +3,7 @@
 //! A writer that is killed leaves a file that opens and holds every interval that was appended. The tables stand in
 //! `docs/run-file.md`.
 
+mod counters;
 mod error;
 mod open;
 mod place;

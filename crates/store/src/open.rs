@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, FORMAT, TABLES};
+use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, TABLES};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
 use std::io::Read;
@@ -191,9 +191,19 @@ impl Header {
 /// Our tables, word for word: a view in a table's place, or a column that is computed, could keep a reader busy for ever.
 /// What somebody added for themselves is not looked at.
 fn check_schema(connection: &Connection) -> Result<(), String> {
+    check_tables(connection, TABLES)?;
+    let counters = "SELECT count(*) FROM sqlite_schema WHERE name IN ('counter_samples', 'counter_series', 'counters')";
+    match connection.query_row(counters, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string())? {
+        // From before there were counters.
+        0 => Ok(()),
+        _ => check_tables(connection, COUNTER_TABLES),
+    }
+}
+
+fn check_tables(connection: &Connection, tables: &str) -> Result<(), String> {
     let words = |error: rusqlite::Error| error.to_string();
     let fresh = Connection::open_in_memory().map_err(words)?;
-    fresh.execute_batch(TABLES).map_err(words)?;
+    fresh.execute_batch(tables).map_err(words)?;
     let tables = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'";
     let mut statement = fresh.prepare(tables).map_err(words)?;
     let mut rows = statement.query([]).map_err(words)?;

@@ -2,7 +2,7 @@
 //! indexed without a miss.
 
 use model::Record;
-use model::plan::{Plan, Stop};
+use model::plan::Plan;
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
@@ -20,10 +20,7 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.stages.iter().any(|stage| stage.works.is_empty() || stage.works.len() > 65_536) {
         return Err("a stage has nothing to do");
     }
-    let times = plan.stages.iter().map(|stage| match stage.stop() {
-        Stop::After(time) => time.0,
-        Stop::Amount => 0,
-    });
+    let times = plan.stages.iter().map(|stage| stage.stop().time().map_or(0, |time| time.0));
     let files = plan.hosts.iter().flat_map(model::HostPlan::files).map(|file| file.size.0);
     let shares = plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.workers);
     let extents = shares.flat_map(|worker| &worker.extents).map(|extent| extent.length);
@@ -56,6 +53,13 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && adds_up(all().map(|sample| sample.start_ns))
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
+    let counters = || record.stages.iter().flat_map(|stage| &stage.counters);
+    if counters().any(|sample| sample.host >= hosts) {
+        return Err("counters come from a host that is not there");
+    }
+    // Their values are added up with saturation, as nothing depends on them.
+    let sums =
+        sums && adds_up(counters().map(|sample| sample.length_ns)) && adds_up(counters().map(|sample| sample.start_ns));
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 

@@ -1,5 +1,6 @@
 //! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is taken at its word.
 
+use crate::counters;
 use crate::error::StoreError;
 use crate::open::open;
 use crate::plausible;
@@ -26,7 +27,7 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
 }
 
 /// Why a file is damaged, in words.
-struct Problem(String);
+pub(crate) struct Problem(pub String);
 
 impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Problem {
@@ -69,6 +70,7 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
     fill(connection, &mut record.stages)?;
+    counters::fill(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
@@ -80,16 +82,16 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
     Ok(record)
 }
 
-fn unsigned(value: i64) -> Result<u64, Problem> {
+pub(crate) fn unsigned(value: i64) -> Result<u64, Problem> {
     u64::try_from(value).map_err(|_| "a counter is negative".into())
 }
 
-fn small(value: i64) -> Result<u32, Problem> {
+pub(crate) fn small(value: i64) -> Result<u32, Problem> {
     u32::try_from(value).map_err(|_| "a number is out of range".into())
 }
 
 /// Runs `query` and hands every row to `take`.
-fn each(
+pub(crate) fn each(
     connection: &Connection,
     query: &str,
     mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
@@ -132,6 +134,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             end,
             starts: Vec::new(),
             samples: Vec::new(),
+            counters: Vec::new(),
         });
         Ok(())
     })?;

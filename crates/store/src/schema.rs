@@ -6,7 +6,7 @@ pub const FORMAT: u32 = 3;
 /// Tells a run file from other SQLite files: `PLIM` in ASCII.
 pub const APPLICATION_ID: u32 = 0x504C_494D;
 
-/// Everything that a fresh run file has.
+/// Everything that every run file has.
 pub const TABLES: &str = "
 CREATE TABLE run (
     run_id TEXT NOT NULL, suite TEXT NOT NULL, scale TEXT NOT NULL, version TEXT NOT NULL,
@@ -55,4 +55,21 @@ CREATE VIEW timeline AS
            samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, samples.bytes, samples.errors
     FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN points USING (point)
         LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = samples.work;
+";
+
+/// The tables of the kernel's counters. A fresh run file has them; those of versions without counters do not, and are read all the same.
+pub const COUNTER_TABLES: &str = "
+CREATE TABLE counter_samples (
+    sample INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, number INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, notes TEXT NOT NULL
+);
+CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL);
+CREATE TABLE counters (sample INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT NULL);
+CREATE VIEW layers AS
+    SELECT counter_samples.stage, stages.kind, counter_samples.host, counter_samples.number,
+           counter_samples.start_ns / 1e9 AS start_s, counter_samples.length_ns / 1e9 AS length_s,
+           counter_series.layer, counter_series.name, counter_series.metric, counters.value,
+           counters.value / (counter_samples.length_ns / 1e9) AS per_s
+    FROM counters JOIN counter_samples USING (sample) JOIN counter_series USING (series)
+        LEFT JOIN stages ON stages.stage = counter_samples.stage;
 ";

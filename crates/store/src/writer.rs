@@ -1,8 +1,9 @@
 //! Writes a run file as the run goes.
 
+use crate::counters::{self, Series};
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, FORMAT, TABLES};
+use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, TABLES};
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::plan::Plan;
 use model::sample::{IntervalSample, OpSample};
@@ -19,6 +20,7 @@ pub struct Writer {
     path: PathBuf,
     connection: Connection,
     plan: Plan,
+    series: Series,
 }
 
 impl Writer {
@@ -38,13 +40,16 @@ impl Writer {
             _ => StoreError::Create(path.to_owned(), error.to_string()),
         })?;
         let filled = fill(path, plan, testbed, version, started_unix_ns);
-        filled.map(|connection| Writer { path: path.to_owned(), connection, plan: plan.clone() }).map_err(|error| {
-            // We made it a moment ago, and there is nothing in it.
-            for made in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal")] {
-                let _ = std::fs::remove_file(made);
-            }
-            StoreError::Create(path.to_owned(), in_words(&error))
-        })
+        let series = Series::default();
+        filled.map(|connection| Writer { path: path.to_owned(), connection, plan: plan.clone(), series }).map_err(
+            |error| {
+                // We made it a moment ago, and there is nothing in it.
+                for made in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal")] {
+                    let _ = std::fs::remove_file(made);
+                }
+                StoreError::Create(path.to_owned(), in_words(&error))
+            },
+        )
     }
 
     /// Writes down what happened. When this returns, a `kill -9` no longer loses it.
@@ -52,12 +57,15 @@ impl Writer {
     /// # Errors
     /// The disk is full or gone. What was appended before stays readable.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        let plan = &self.plan;
+        let (plan, series) = (&self.plan, &mut self.series);
         let written = self.connection.transaction().and_then(|transaction| {
-            write(&transaction, plan, event)?;
+            write(&transaction, plan, series, event)?;
             transaction.commit()
         });
-        written.map_err(|error| StoreError::Write(self.path.clone(), in_words(&error)))
+        written.map_err(|error| {
+            self.series.forget();
+            StoreError::Write(self.path.clone(), in_words(&error))
+        })
     }
 
     /// Closes the file of a run that is over: from then on it is one file, without a journal beside it.
@@ -91,6 +99,7 @@ fn fill(
     connection.pragma_update(None, "user_version", FORMAT)?;
     let transaction = connection.transaction()?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute(
         "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)",
         params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), json(plan)?],
@@ -133,11 +142,11 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 }
 
 /// SQLite counts in 63 bits. No counter of ours comes near, and a latency of three hundred years is no latency.
-fn number(value: u64) -> i64 {
+pub(crate) fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn write(transaction: &Transaction<'_>, plan: &Plan, event: &Event) -> rusqlite::Result<()> {
+fn write(transaction: &Transaction<'_>, plan: &Plan, series: &mut Series, event: &Event) -> rusqlite::Result<()> {
     match event {
         Event::StageStarted { stage, unix_ns } => {
             let planned = plan.stages.get(*stage as usize);
@@ -150,6 +159,7 @@ fn write(transaction: &Transaction<'_>, plan: &Plan, event: &Event) -> rusqlite:
             let row = params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
             transaction.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", row)?;
         }
+        Event::Counters(sample) => counters::write(transaction, series, sample)?,
         Event::StageEnded { stage, end } => {
             let (state, reason) = match end {
                 StageEnd::Complete => ("complete", None),

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{create, eventful, events, write};
+use model::CounterSample;
+use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
@@ -44,7 +46,7 @@ fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
 }
 
 fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
-    let ops = subsequence(Op::ALL.to_vec(), 0..=3)
+    let ops = subsequence(Op::ALL.to_vec(), 0..=Op::COUNT)
         .prop_flat_map(|ops| ops.into_iter().map(any_worker_op).collect::<Vec<_>>());
     // Numbers need not begin at 0 nor adjoin.
     prop::collection::btree_map(any::<u32>(), (COUNT, COUNT, ops), 0..4).prop_map(|workers| {
@@ -57,7 +59,7 @@ fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
 /// Samples of a stage by interval, then host, as a record has them; any of them may be missing.
 fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
     let works = eventful().plan.stages[stage as usize].works.len() as u32;
-    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Drain]), any_ops(works), any_workers());
+    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Tail, Phase::Drain]), any_ops(works), any_workers());
     prop::collection::btree_map((any::<u32>(), 0..2u32), sample, 0..6).prop_map(move |samples| {
         let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| IntervalSample {
             stage,
@@ -71,6 +73,21 @@ fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
         };
         samples.into_iter().map(sample).collect()
     })
+}
+
+/// Any counters, each thing once.
+fn any_counters(stage: u32) -> impl Strategy<Value = Vec<CounterSample>> {
+    let values = prop::collection::vec((select(Metric::ALL.to_vec()), 0..1u64 << 62), 1..4);
+    let names = (0..Layer::ALL.len(), prop_oneof![any::<String>(), Just(String::new())]);
+    let entries = prop::collection::btree_map(names, values, 0..5);
+    let notes = prop::collection::vec(any::<String>(), 0..2);
+    let sample = (0..2u32, any::<u32>(), COUNT, COUNT, entries, notes);
+    let sample = sample.prop_map(move |(host, number, start_ns, length_ns, entries, notes)| {
+        let entry = |((layer, name), values): ((usize, String), _)| Entry { layer: Layer::ALL[layer], name, values };
+        let entries = entries.into_iter().map(entry).collect();
+        CounterSample { stage, host, number, start_ns, length_ns, entries, notes }
+    });
+    prop::collection::vec(sample, 0..4)
 }
 
 fn any_end() -> impl Strategy<Value = Option<StageEnd>> {
@@ -87,16 +104,17 @@ fn any_note() -> impl Strategy<Value = Note> {
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let stages = subsequence((0..eventful().plan.stages.len() as u32).collect::<Vec<_>>(), 0..=2);
     let stages = stages.prop_flat_map(|stages| {
-        let one = |stage| (Just(stage), 0..1u64 << 62, any_samples(stage), any_end());
+        let one = |stage| (Just(stage), 0..1u64 << 62, any_samples(stage), any_counters(stage), any_end());
         stages.into_iter().map(one).collect::<Vec<_>>()
     });
     let end = prop_oneof![Just(RunEnd::Complete), Just(RunEnd::Interrupted), any::<String>().prop_map(RunEnd::Failed)];
     let end = prop::option::of((0..1u64 << 62, end));
     (stages, prop::collection::vec(any_note(), 0..4), end).prop_map(|(stages, notes, end)| {
         let mut events: Vec<Event> = notes.into_iter().map(Event::Note).collect();
-        for (stage, unix_ns, samples, end) in stages {
+        for (stage, unix_ns, samples, counters, end) in stages {
             events.push(Event::StageStarted { stage, unix_ns });
             events.extend(samples.into_iter().map(Event::Sample));
+            events.extend(counters.into_iter().map(|sample| Event::Counters(Box::new(sample))));
             events.extend(end.map(|end| Event::StageEnded { stage, end }));
         }
         events.extend(end.map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));

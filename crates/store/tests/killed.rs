@@ -23,7 +23,9 @@ fn child_that_appends() {
     writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");
     let safe = Path::new(&path).with_extension("safe");
     for interval in 0..5_000 {
-        if let Err(error) = writer.append(&Event::Sample(sample(&record, interval))) {
+        let counters = Event::Counters(Box::new(common::counters(1, interval)));
+        let both = writer.append(&counters).and_then(|()| writer.append(&Event::Sample(sample(&record, interval))));
+        if let Err(error) = both {
             std::fs::write(safe.with_extension("error"), error.to_string()).expect("room for a line");
             // The limit is for each file, and the run file is smaller than its journal.
             writer.finish().expect("room for the file itself");
@@ -75,6 +77,9 @@ fn a_killed_writer_loses_nothing_that_was_appended() {
         assert!(found.len() as u32 > safe.unwrap_or(round * 7), "{safe:?} was safe, {} are left", found.len());
         assert_eq!(found, (0..found.len() as u32).collect::<Vec<_>>());
         assert_eq!(record.stages[0].samples[0], sample(&eventful(), 0));
+        let counters = &record.stages[0].counters;
+        assert!(counters.len() >= found.len(), "they are appended before the sample");
+        assert_eq!(counters[0], common::counters(1, 0));
         assert_eq!((record.end, &record.stages[0].end), (None, &None));
     }
 }

@@ -177,6 +177,16 @@ fn forged_numbers_are_refused() {
         "DELETE FROM hosts",
         "DELETE FROM run",
         "UPDATE notes SET kind = 'gossip'",
+        "UPDATE counters SET value = -1",
+        "UPDATE counters SET series = 99",
+        "UPDATE counters SET sample = 99",
+        "UPDATE counter_series SET metric = 'gossip'",
+        "UPDATE counter_series SET layer = 'cake'",
+        "UPDATE counter_samples SET host = 7",
+        "UPDATE counter_samples SET stage = 99",
+        "UPDATE counter_samples SET length_ns = 9223372036854775807",
+        "UPDATE counter_samples SET notes = 'x'",
+        "DROP TABLE counters",
         "DROP TABLE samples",
         // Without end: reading it must not begin.
         "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
@@ -232,6 +242,24 @@ fn notes_of_ones_own_do_no_harm() {
     let own = "CREATE TABLE mine (x); CREATE INDEX faster ON samples (op); CREATE VIEW v AS SELECT * FROM run; VACUUM";
     connection.execute_batch(own).expect("room");
     drop(connection);
+    assert_eq!(store::read(&path), Ok(record));
+}
+
+/// Versions before there were counters and an inventory wrote files without them.
+#[test]
+fn a_file_without_counters_and_inventory_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    let mut record = eventful();
+    write(&path, &record);
+    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let older = "DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
+        UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', '$.targets[0].device.media',
+            '$.targets[0].device.transport', '$.targets[0].device.firmware', '$.targets[0].device.queue_depth',
+            '$.targets[0].device.queues', '$.targets[0].device.write_cache')";
+    connection.execute_batch(older).expect("room");
+    drop(connection);
+    record.stages.iter_mut().for_each(|stage| stage.counters.clear());
     assert_eq!(store::read(&path), Ok(record));
 }
 

@@ -175,7 +175,7 @@ fn parse_error(value: &str) -> Result<ErrorRate, String> {
     let (Some(op), Some(errno), Some(rate), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return Err(format!("an error has an operation, an errno and a rate; {REMEDY}"));
     };
-    let op = Op::from_name(op).ok_or_else(|| format!("`{}` is not read, write or fsync; {REMEDY}", clip(op)))?;
+    let op = Op::from_name(op).ok_or_else(|| format!("`{}` is not read, write, fsync or trim; {REMEDY}", clip(op)))?;
     let errno = number_of(errno).ok_or_else(|| format!("`{}` is not an errno; {REMEDY}", clip(errno)))?;
     let ppm = match rate.strip_suffix("ppm") {
         Some(ppm) => parse_count(ppm.trim())?,

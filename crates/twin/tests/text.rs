@@ -68,7 +68,7 @@ fn what_makes_no_device_is_refused_with_its_place_and_a_remedy() {
         ("ssd,stall=5s+0s", "0 s", "leave it out"),
         ("ssd,stall=8d+1s", "week", "5s+2s"),
         ("ssd,error=read:EIO", "error=read:EIO", "error=read:EIO:100ppm"),
-        ("ssd,error=trim:EIO:1%", "`trim`", "error=read:EIO:100ppm"),
+        ("ssd,error=shred:EIO:1%", "`shred`", "error=read:EIO:100ppm"),
         ("ssd,error=read:EFROB:1%", "`EFROB`", "error=read:EIO:100ppm"),
         ("ssd,error=read:0:1%", "errno", "1 to 4095"),
         ("ssd,error=read:EIO:5", "`5`", "100ppm"),
@@ -131,7 +131,7 @@ fn any_cache() -> impl Strategy<Value = Cache> {
 fn any_spec() -> impl Strategy<Value = DeviceSpec> {
     let week_ns = 7 * 86_400_000_000_000u64;
     let stall = (0..=week_ns, 1..=week_ns).prop_map(|(at_ns, length_ns)| Stall { at_ns, length_ns });
-    let error = (0..3usize, 1..4096i32, 0..=250_000u32);
+    let error = (0..Op::COUNT, 1..4096i32, 0..=250_000u32);
     let error = error.prop_map(|(op, errno, ppm)| ErrorRate { op: Op::ALL[op], errno, ppm });
     (
         (1..=1u64 << 41, 1..=65_536u32, any_service(), any_service(), any_service()),
@@ -201,7 +201,7 @@ proptest! {
     #[test]
     fn any_device_answers_any_requests_later_than_they_came(
         spec in any_spec(),
-        requests in prop::collection::vec((0..3usize, any::<u64>(), 0..=1u32 << 24, 0..=1u64 << 60), 1..20),
+        requests in prop::collection::vec((0..Op::COUNT, any::<u64>(), 0..=1u32 << 24, 0..=1u64 << 60), 1..20),
     ) {
         let mut device = Device::new(&spec, 1);
         let mut now_ns = 0u64;

@@ -22,6 +22,8 @@ pub enum Contender {
     BareNop,
     /// Ours with its null backend: no system call at all.
     PlimsollNull,
+    /// Ours with the kernel's request that does nothing: the same loop and its ring, without a target.
+    PlimsollNop,
     /// fio with io_uring, at its defaults (which record every latency, too).
     Fio,
     /// fio with io_uring, fixed buffers, registered files and batches of 32.
@@ -122,6 +124,7 @@ impl Contender {
             Contender::Plimsoll => "plimsoll",
             Contender::PlimsollSync => "plimsoll, sync",
             Contender::PlimsollNull => "plimsoll, null",
+            Contender::PlimsollNop => "plimsoll, no-op",
             Contender::BareRing => "bare ring loop",
             Contender::BarePread => "bare pread loop",
             Contender::BareNop => "bare ring loop, no-op",
@@ -138,7 +141,7 @@ impl Contender {
     /// The program that has to be on the PATH; `None` for our own.
     pub fn program(self) -> Option<&'static str> {
         match self {
-            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull => None,
+            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull | Contender::PlimsollNop => None,
             Contender::BareRing | Contender::BarePread | Contender::BareNop => None,
             Contender::Fio | Contender::FioTuned | Contender::FioLibaio | Contender::FioPsync | Contender::FioNull => {
                 Some("fio")
@@ -184,6 +187,7 @@ impl Contender {
             Contender::Plimsoll => ours(target, load, programs, "io_uring"),
             Contender::PlimsollSync => ours(target, Load { depth: 1, ..load }, programs, "sync"),
             Contender::PlimsollNull => ours(target, load, programs, "null"),
+            Contender::PlimsollNop => ours(target, load, programs, "nop"),
             Contender::BareRing if target.refuses_nowait => bare("--async"),
             Contender::BareRing => bare("--ring"),
             Contender::BarePread => bare("--pread"),
@@ -201,7 +205,7 @@ impl Contender {
     /// Requests, and requests per second, from what it wrote.
     fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
         match self {
-            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull => {
+            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull | Contender::PlimsollNop => {
                 let result = &json(out)?["results"][0];
                 Some((result["ios"].as_f64()?, result["iops"].as_f64()?))
             }

@@ -106,11 +106,11 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "noop",
-        title: "requests that do nothing: ours and fio's without a system call, beside the bare ring with the kernel's no-op",
+        title: "one worker, the kernel's no-op request, depth 32: our loop beside the bare one; then ours and fio's without a system call",
         target: Target::cached_file,
         load: SMALL,
-        contenders: &[Contender::PlimsollNull, Contender::BareNop, Contender::FioNull],
-        claims: &[],
+        contenders: &[Contender::PlimsollNop, Contender::BareNop, Contender::PlimsollNull, Contender::FioNull],
+        claims: &[claim(Contender::BareNop, OF_BARE)],
         user_ns: None,
     },
     Bench {

@@ -1,7 +1,10 @@
 //! What each command does.
 
 mod agent;
+mod ceiling;
 mod clean;
+mod compare;
+mod inventory;
 mod pages;
 mod plan;
 mod run;
@@ -9,7 +12,10 @@ mod saved;
 mod suites;
 
 pub use agent::agent;
+pub use ceiling::ceiling;
 pub use clean::clean;
+pub use compare::compare;
+pub use inventory::inventory;
 pub use pages::{completions, man};
 pub use plan::plan;
 pub use run::run;

@@ -60,7 +60,9 @@ fn record(
     let mut live = Live::new(mode(args), plan);
     let mut began = false;
     let ending = started.fleet.run(plan, 0, args.keep_data, &mut |event| {
-        began |= matches!(event, Event::StageStarted { .. });
+        // A target that hangs before the load begins is worth a record.
+        let tells = |event: &Event| matches!(event, Event::Note(note) if note.kind == NoteKind::Stuck);
+        began |= matches!(event, Event::StageStarted { .. }) || tells(event);
         live.event(event);
         writer.append(event).map_err(|error| error.to_string())
     });

@@ -2,7 +2,7 @@
 //!
 //! Asynchronous only with direct I/O; through the page cache the kernel does one request after the other inside of `io_submit`.
 
-use super::{Backend, Completion, Io};
+use super::{Backend, Completion, Io, Setup};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use model::Op;
@@ -13,6 +13,8 @@ use std::os::fd::RawFd;
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 const FDSYNC: u16 = 3;
+/// `aio_reqprio` holds a priority.
+const WITH_PRIORITY: u32 = 1 << 1;
 
 /// `struct io_event` of linux/aio_abi.h.
 #[repr(C)]
@@ -58,6 +60,8 @@ pub(crate) struct Aio {
     write_base: usize,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
+    /// The priority of each read and write; 0 for that of the thread.
+    ioprio: u16,
     blocks: Box<[libc::iocb]>,
     /// Blocks that wait to be submitted, the oldest first.
     ready: Vec<*mut libc::iocb>,
@@ -71,27 +75,22 @@ pub(crate) struct Aio {
 }
 
 impl Aio {
-    /// A backend for `depth` requests on `files`, which must stay open as long as it lives.
+    /// A backend for what `setup` says.
     ///
     /// # Errors
     /// When the kernel gives no context: `EAGAIN` where `fs.aio-max-nr` is used up.
-    pub(crate) fn new(
-        depth: u32,
-        files: Box<[RawFd]>,
-        buffers: Buffers,
-        write_base: usize,
-        dsync: bool,
-    ) -> io::Result<Aio> {
-        let context = Context::new(depth)?;
-        let depth = depth as usize;
+    pub(crate) fn new(setup: Setup) -> io::Result<Aio> {
+        let context = Context::new(setup.depth)?;
+        let (depth, write_flags) = (setup.depth as usize, setup.write_flags());
         // SAFETY: an iocb is made of integers, for which zero is a value.
         let blocks = (0..depth).map(|_| unsafe { std::mem::zeroed() }).collect();
         Ok(Aio {
             context,
-            files,
-            buffers,
-            write_base,
-            write_flags: if dsync { libc::RWF_DSYNC } else { 0 },
+            files: setup.files,
+            buffers: setup.buffers,
+            write_base: setup.write_base,
+            write_flags,
+            ioprio: setup.ioprio,
             blocks,
             ready: Vec::with_capacity(depth),
             outstanding: 0,
@@ -167,6 +166,10 @@ impl Backend for Aio {
         block.aio_nbytes = u64::from(io.length);
         block.aio_offset = io.offset as i64;
         block.aio_rw_flags = if io.op == Op::Write { self.write_flags } else { 0 };
+        (block.aio_flags, block.aio_reqprio) = match io.op {
+            Op::Read | Op::Write if self.ioprio > 0 => (WITH_PRIORITY, self.ioprio as i16),
+            _ => (0, 0),
+        };
         block.aio_lio_opcode = match io.op {
             Op::Read => READ,
             Op::Write => WRITE,
@@ -175,6 +178,8 @@ impl Backend for Aio {
                 (block.aio_buf, block.aio_nbytes, block.aio_offset) = (0, 0, 0);
                 FDSYNC
             }
+            // The plan refuses libaio for a workload that trims, and no fallback takes it.
+            Op::Trim => return self.refused.push(Completion { slot: io.slot, result: -libc::EOPNOTSUPP }),
             op => unreachable!("{op} goes to no backend"),
         };
         self.ready.push(&raw mut *block);

@@ -1,20 +1,56 @@
 //! How requests reach the kernel: a small contract, one file for each way.
 
 mod aio;
+mod nop;
 mod null;
+mod poll;
 mod sim;
 mod sync;
 mod uring;
 
 pub(crate) use aio::{Aio, is_allowed as aio_is_allowed};
+pub(crate) use nop::Nop;
 pub(crate) use null::Null;
 pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
 pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
+use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use model::Op;
+use model::spec::Poll;
 use std::io;
+use std::os::fd::RawFd;
+
+/// How a trim is asked for: the space goes, the file's size stays. On a block device, the kernel then gives the blocks back where the device
+/// promises zeros for them.
+const TRIM_MODE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+
+/// What a worker brings to its backend.
+pub(crate) struct Setup {
+    /// Requests under way at the same time.
+    pub(crate) depth: u32,
+    /// They must stay open as long as the backend lives.
+    pub(crate) files: Box<[RawFd]>,
+    pub(crate) buffers: Buffers,
+    /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
+    pub(crate) write_base: usize,
+    /// Whether each write is durable before it completes.
+    pub(crate) dsync: bool,
+    /// The kernel's word for the priority of each read and write; 0 for that of the thread.
+    pub(crate) ioprio: u16,
+    /// Who is to look for requests and completions of a ring.
+    pub(crate) poll: Poll,
+    /// Whether all requests are reads and writes.
+    pub(crate) only_moves: bool,
+}
+
+impl Setup {
+    /// Flags of each write: `RWF_DSYNC` or none.
+    fn write_flags(&self) -> libc::c_int {
+        if self.dsync { libc::RWF_DSYNC } else { 0 }
+    }
+}
 
 /// One request with its place among the worker's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +63,7 @@ pub(crate) struct Io {
     pub(crate) length: u32,
 }
 
-/// A request that came back: bytes moved, or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
+/// A request that came back: bytes moved (0 for a trim or an fsync), or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) slot: u32,
@@ -38,6 +74,14 @@ pub(crate) struct Completion {
 pub(crate) trait Backend {
     /// Makes a request ready; the target need not see it before [`submit`](Self::submit).
     fn prepare(&mut self, io: &Io);
+
+    /// Makes everything ready that `next` hands out.
+    #[inline]
+    fn prepare_all(&mut self, mut next: impl FnMut() -> Option<Io>) {
+        while let Some(io) = next() {
+            self.prepare(&io);
+        }
+    }
 
     /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`.
     ///

@@ -1,6 +1,6 @@
 //! `pread` and `pwrite`, one at a time.
 
-use super::{Backend, Completion, Io};
+use super::{Backend, Completion, Io, Setup, TRIM_MODE};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use model::Op;
@@ -19,10 +19,10 @@ pub(crate) struct Sync {
 }
 
 impl Sync {
-    /// A backend over `files`, which must stay open as long as it lives, with `buffers` for one read and one write.
-    pub(crate) fn new(files: Box<[RawFd]>, buffers: Buffers, dsync: bool) -> Sync {
-        let write_flags = if dsync { libc::RWF_DSYNC } else { 0 };
-        Sync { files, buffers, write_flags, ready: None, done: None }
+    /// A backend with buffers for one read and one write.
+    pub(crate) fn new(setup: Setup) -> Sync {
+        let write_flags = setup.write_flags();
+        Sync { files: setup.files, buffers: setup.buffers, write_flags, ready: None, done: None }
     }
 
     fn call(&mut self, io: &Io) -> i32 {
@@ -41,6 +41,8 @@ impl Sync {
             }
             // SAFETY: the file is open as long as this backend lives.
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
+            // SAFETY: the same.
+            Op::Trim => unsafe { libc::fallocate(file, TRIM_MODE, offset, io.length.into()) as isize },
             op => unreachable!("{op} goes to no backend"),
         };
         if moved < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { moved as i32 }

@@ -1,10 +1,11 @@
 //! io_uring: one ring for each worker, requests in batches.
 
-use super::{Backend, Completion, Io};
+use super::{Backend, Completion, Io, Setup, TRIM_MODE, poll};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use io_uring::{IoUring, opcode, squeue, types};
 use model::Op;
+use model::spec::Poll;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -16,8 +17,29 @@ pub(crate) fn is_allowed() -> io::Result<()> {
     build(1).map(drop)
 }
 
+/// How long a thread of the kernel looks for requests in vain before it sleeps, in ms: longer than a worker is away at the end of an interval.
+const POLL_IDLE_MS: u32 = 100;
+
+/// A ring that is polled as `setup` wants, as far as the kernel lets us; what it does not is added to `refused`.
+fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring> {
+    let (poll, why) = poll::possible(setup);
+    refused.extend(why);
+    let entries = setup.depth.next_power_of_two();
+    let ring = match poll {
+        Poll::None => return build(setup.depth),
+        Poll::Completions => IoUring::builder().setup_iopoll().build(entries),
+        // The kernel takes requests at its own time: their places may still be taken when they have completed. One batch more than that
+        // it cannot have under its hands.
+        Poll::Submissions => IoUring::builder().setup_sqpoll(POLL_IDLE_MS).build(2 * entries),
+    };
+    ring.or_else(|error| {
+        refused.push(format!("poll {poll}: {error}"));
+        build(setup.depth)
+    })
+}
+
 /// A ring with the fastest set of flags that the kernel knows.
-fn build(depth: u32) -> io::Result<IoUring> {
+pub(super) fn build(depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two();
     // Kernel 6.1 and up: completions are only looked after when the one thread that owns the ring asks for them.
     IoUring::builder()
@@ -30,39 +52,63 @@ fn build(depth: u32) -> io::Result<IoUring> {
         .or_else(|_| IoUring::new(entries))
 }
 
+/// Submits what is ready and waits for a completion, no longer than `patience_ns` where the kernel has a `timed_wait`.
+#[inline]
+pub(super) fn wait(ring: &IoUring, timed_wait: bool, patience_ns: u64) -> io::Result<()> {
+    let submitter = ring.submitter();
+    let result = if timed_wait {
+        let patience =
+            types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
+        submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
+    } else {
+        submitter.submit_and_wait(1)
+    };
+    match result {
+        Ok(_) => Ok(()),
+        Err(error) => match error.raw_os_error() {
+            // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
+            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            _ => Err(error),
+        },
+    }
+}
+
 /// A worker's ring with its registered files and buffers.
 pub(crate) struct Ring {
     ring: IoUring,
+    form: Form,
+    buffers: Buffers,
+    /// Whether the kernel can wait with a time limit (5.11).
+    timed_wait: bool,
+}
+
+/// How requests are put for the kernel.
+struct Form {
     files: Box<[RawFd]>,
     /// For each file, how its requests go out.
     flags: Box<[squeue::Flags]>,
-    buffers: Buffers,
     /// Where writes begin among the buffers; 0 where a worker only reads or only writes.
     write_base: usize,
     registered_files: bool,
     registered_buffers: bool,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
-    /// Whether the kernel can wait with a time limit (5.11).
-    timed_wait: bool,
+    /// The priority of each read and write; 0 for that of the thread.
+    ioprio: u16,
 }
 
 impl Ring {
-    /// A ring for `depth` requests on `files`, which must stay open as long as it lives. Must be called on the thread that uses it.
+    /// A ring for what `setup` says. Must be called on the thread that uses it.
     ///
     /// Comes back with a list of what the kernel refused and the ring does without.
     ///
     /// # Errors
     /// When the kernel gives no ring.
-    pub(crate) fn new(
-        depth: u32,
-        files: Box<[RawFd]>,
-        buffers: Buffers,
-        write_base: usize,
-        dsync: bool,
-    ) -> io::Result<(Ring, Vec<String>)> {
-        let ring = build(depth)?;
+    pub(crate) fn new(setup: Setup) -> io::Result<(Ring, Vec<String>)> {
         let mut refused = Vec::new();
+        let ring = build_polled(&setup, &mut refused)?;
+        let write_flags = setup.write_flags();
+        let Setup { files, buffers, write_base, ioprio, .. } = setup;
         let registered_files = match ring.submitter().register_files(&files) {
             Ok(()) => true,
             Err(error) => {
@@ -79,21 +125,16 @@ impl Ring {
         };
         let timed_wait = ring.params().is_feature_ext_arg();
         let flags = files.iter().map(|file| flags(*file)).collect();
-        let write_flags = if dsync { libc::RWF_DSYNC } else { 0 };
-        Ok((
-            Ring {
-                ring,
-                files,
-                flags,
-                buffers,
-                write_base,
-                registered_files,
-                registered_buffers,
-                write_flags,
-                timed_wait,
-            },
-            refused,
-        ))
+        let form = Form { files, flags, write_base, registered_files, registered_buffers, write_flags, ioprio };
+        Ok((Ring { ring, form, buffers, timed_wait }, refused))
+    }
+}
+
+impl Form {
+    /// The buffer of a request.
+    #[inline]
+    fn index(&self, io: &Io) -> usize {
+        if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize }
     }
 
     #[inline]
@@ -102,17 +143,26 @@ impl Ring {
         macro_rules! on {
             ($file:expr) => {
                 match (io.op, self.registered_buffers) {
-                    (Op::Read, true) => opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset).build(),
-                    (Op::Read, false) => opcode::Read::new($file, pointer, io.length).offset(io.offset).build(),
+                    (Op::Read, true) => {
+                        let read = opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset);
+                        read.ioprio(self.ioprio).build()
+                    }
+                    (Op::Read, false) => {
+                        let read = opcode::Read::new($file, pointer, io.length).offset(io.offset);
+                        read.ioprio(self.ioprio).build()
+                    }
                     (Op::Write, true) => {
                         let write = opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset);
-                        write.rw_flags(self.write_flags).build()
+                        write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
                     (Op::Write, false) => {
                         let write = opcode::Write::new($file, pointer, io.length).offset(io.offset);
-                        write.rw_flags(self.write_flags).build()
+                        write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
                     (Op::Fsync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
+                    (Op::Trim, _) => {
+                        opcode::Fallocate::new($file, io.length.into()).offset(io.offset).mode(TRIM_MODE).build()
+                    }
                     (op, _) => unreachable!("{op} goes to no backend"),
                 }
             };
@@ -151,36 +201,29 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<()> {
 }
 
 impl Backend for Ring {
-    #[inline]
     fn prepare(&mut self, io: &Io) {
-        let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
-        self.buffers.begin(index, io);
-        let entry = self.entry(io, self.buffers.pointer(index));
-        // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
-        // completion frees its slot; the files outlive the ring.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        // The ring has a place for every slot, and `submit` empties it.
-        debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        let mut only = Some(*io);
+        self.prepare_all(|| only.take());
+    }
+
+    #[inline]
+    fn prepare_all(&mut self, mut next: impl FnMut() -> Option<Io>) {
+        let mut queue = self.ring.submission();
+        while let Some(io) = next() {
+            let index = self.form.index(&io);
+            self.buffers.begin(index, &io);
+            let entry = self.form.entry(&io, self.buffers.pointer(index));
+            // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
+            // completion frees its slot; the files outlive the ring.
+            let pushed = unsafe { queue.push(&entry) };
+            // The ring has a place for every slot, and `submit` empties it.
+            debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
+        }
     }
 
     #[inline]
     fn submit(&mut self, patience_ns: u64) -> io::Result<()> {
-        let submitter = self.ring.submitter();
-        let result = if self.timed_wait {
-            let patience =
-                types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
-            submitter.submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
-        } else {
-            submitter.submit_and_wait(1)
-        };
-        match result {
-            Ok(_) => Ok(()),
-            Err(error) => match error.raw_os_error() {
-                // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-                _ => Err(error),
-            },
-        }
+        wait(&self.ring, self.timed_wait, patience_ns)
     }
 
     #[inline]

@@ -46,7 +46,7 @@ impl HostContents {
 
     /// A worker's part of it, for `depth` requests of `work`.
     pub(crate) fn worker(&self, work: &Work, depth: usize, seed: u64) -> WorkerContents {
-        let is_mix = work.reads() && work.writes();
+        let is_mix = work.reads() && work.changes();
         let verifier = |generations: &Arc<Generations>| {
             Box::new(Verifier::new(self.identity, Arc::clone(generations), depth, is_mix))
         };
@@ -81,6 +81,14 @@ impl WorkerContents {
     pub(crate) fn read_begins(&mut self, io: &Io) {
         if let Some(verifier) = &mut self.verifier {
             verifier.read_begins(io);
+        }
+    }
+
+    /// `io` is about to give its bytes back.
+    #[inline]
+    pub(crate) fn trim_begins(&mut self, io: &Io) {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.trim_begins(io);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether what is read is what was written: header by header, as reads complete.
 
 use super::damage::{Damage, Kind};
-use super::generations::Generations;
+use super::generations::{Generations, LAST_GENERATION};
 use super::header::{self, Found, Header, SECTOR, Sector};
 use crate::backend::Io;
 use model::Op;
@@ -17,9 +17,9 @@ struct Flight {
     /// A write's own generation.
     generation: u32,
     /// Of a write: the oldest generation that may stand there once it has come back. Writes that were under way at the same time and
-    /// place may have come after it.
+    /// place may have come after it; 0 if a trim may have.
     low: u32,
-    /// A read that met a write at the same place: it may bring either, or some of both.
+    /// A read that met a write or a trim at the same place: it may bring either, or some of both.
     raced: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Verifier {
     generations: Arc<Generations>,
     generation: u32,
     flights: Box<[Option<Flight>]>,
-    /// Whether reads and writes can meet at all.
+    /// Whether reads can meet writes or trims at all.
     is_mix: bool,
     damages: Vec<Damage>,
     raced: u64,
@@ -52,7 +52,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verifier {
-    /// A check for a worker with `depth` requests, which both reads and writes if it `is_mix`.
+    /// A check for a worker with `depth` requests, which both reads and writes or trims if it `is_mix`.
     pub(crate) fn new(identity: Identity, generations: Arc<Generations>, depth: usize, is_mix: bool) -> Verifier {
         Verifier {
             identity,
@@ -68,7 +68,7 @@ impl Verifier {
     /// A read is about to be sent.
     #[inline]
     pub(crate) fn read_begins(&mut self, io: &Io) {
-        let raced = self.is_mix && self.meeting(io).any(|flight| flight.io.op == Op::Write);
+        let raced = self.is_mix && self.meeting(io).any(|flight| flight.io.op != Op::Read);
         self.flights[io.slot as usize] = Some(Flight { io: *io, generation: 0, low: 0, raced });
     }
 
@@ -76,11 +76,12 @@ impl Verifier {
     #[inline]
     pub(crate) fn write_begins(&mut self, io: &Io) -> Header {
         // Past four thousand million writes the counter stands still: lost writes are no longer seen, and none is invented.
-        self.generation = self.generation.saturating_add(1);
+        self.generation = self.generation.saturating_add(1).min(LAST_GENERATION);
         let mut low = self.generation;
         for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
             match flight.io.op {
                 Op::Write => low = low.min(flight.generation),
+                Op::Trim => low = 0,
                 _ => flight.raced = true,
             }
         }
@@ -95,6 +96,18 @@ impl Verifier {
         }
     }
 
+    /// A trim is about to be sent. It may come before or after any write to its place that is under way.
+    #[inline]
+    pub(crate) fn trim_begins(&mut self, io: &Io) {
+        for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
+            match flight.io.op {
+                Op::Write => flight.low = 0,
+                _ => flight.raced = true,
+            }
+        }
+        self.flights[io.slot as usize] = Some(Flight { io: *io, generation: 0, low: 0, raced: false });
+    }
+
     /// A request came back; of a read, `bytes` is what it brought. `moved` is negative for an error.
     #[inline]
     pub(crate) fn ends(&mut self, slot: u32, moved: i32, bytes: &[u8]) -> Verdict {
@@ -104,6 +117,8 @@ impl Verifier {
         match op {
             // A write that failed may be there, or a part of it, or not: anything from the floor on is right.
             Op::Write if is_whole => self.generations.raise(file, offset, length, flight.low),
+            // Also of one that failed: a part may be gone.
+            Op::Trim => self.generations.give_back(file, offset, length),
             Op::Read if flight.raced => self.raced += 1,
             Op::Read if is_whole => return self.check(file, offset, bytes),
             _ => {}
@@ -150,6 +165,7 @@ impl Verifier {
                 }
             }
             Found::Damaged(_) => Some(Kind::Corrupt),
+            Found::Zeros if self.generations.is_given_back(file, offset) => None,
             Found::Zeros if floor > 0 => Some(Kind::Stale),
             Found::Zeros | Found::Foreign => (floor > 0 || self.identity.filled).then_some(Kind::Corrupt),
         }
@@ -188,7 +204,7 @@ impl Verifier {
         &self.damages
     }
 
-    /// Reads that were not checked because a write to the same place was under way.
+    /// Reads that were not checked because a write or a trim to the same place was under way.
     pub(crate) fn raced(&self) -> u64 {
         self.raced
     }

@@ -30,6 +30,7 @@ impl Bench {
         let mut bytes = vec![0; BLOCK as usize];
         match op {
             Op::Write => fill_checked(&mut self.filler, self.verifier.write_begins(&io), &mut bytes),
+            Op::Trim => self.verifier.trim_begins(&io),
             _ => self.verifier.read_begins(&io),
         }
         (io, bytes)
@@ -176,4 +177,39 @@ fn only_the_first_damages_are_kept_but_every_read_is_condemned() {
     let mut bench = Bench::new(true);
     assert!((0..100).all(|_| bench.read(0) == Verdict::Damaged(Kind::Corrupt)));
     assert_eq!(bench.verifier.damages().len(), 1, "the same place");
+}
+
+#[test]
+fn a_trimmed_place_holds_zeros_or_what_it_held_until_it_is_written_again() {
+    let mut bench = written();
+    let (io, _) = bench.begin(Op::Trim, 0, 0);
+    bench.verifier.ends(io.slot, 0, &[]);
+    assert_eq!(bench.read(0), Verdict::Good, "what it held");
+    bench.at(0).fill(0);
+    assert_eq!(bench.read(0), Verdict::Good, "zeros");
+    bench.at(0)[700] = 1;
+    assert_eq!(bench.read(0), Verdict::Damaged(Kind::Corrupt), "but nothing else");
+    bench.write(0);
+    assert_eq!(bench.read(0), Verdict::Good);
+    bench.at(0).fill(0);
+    assert_eq!(bench.read(0), Verdict::Damaged(Kind::Stale), "a write after the trim counts again");
+}
+
+#[test]
+fn a_trim_and_a_write_under_way_together_may_land_in_any_order() {
+    for write_first in [true, false] {
+        let mut bench = written();
+        let (first, second) = if write_first { (Op::Write, Op::Trim) } else { (Op::Trim, Op::Write) };
+        let (one, _) = bench.begin(first, 0, 0);
+        let (other, _) = bench.begin(second, 1, 0);
+        let reading = bench.begin(Op::Read, 2, 0).0;
+        assert_eq!(bench.verifier.ends(reading.slot, BLOCK as i32, &[]), Verdict::Good, "it met both");
+        for io in [other, one] {
+            bench.verifier.ends(io.slot, if io.op == Op::Trim { 0 } else { BLOCK as i32 }, &[]);
+        }
+        assert_eq!(bench.read(0), Verdict::Good, "the old block");
+        bench.at(0).fill(0);
+        assert_eq!(bench.read(0), Verdict::Good, "zeros");
+        assert_eq!(bench.verifier.raced(), 1);
+    }
 }

@@ -18,7 +18,7 @@ use streams::Streams;
 /// One request of the plan, before it has a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Read, write or fsync.
+    /// Read, write, fsync or trim.
     pub op: Op,
     /// The file's number on the host.
     pub file: u32,
@@ -45,6 +45,7 @@ pub struct Generator {
     reads: Box<[Class]>,
     writes: Box<[Class]>,
     streams: Streams,
+    trim_ppm: u32,
     read_ppm: u32,
     random_ppm: u32,
     /// Writes until the next fsync; `None` where there are none.
@@ -53,6 +54,8 @@ pub struct Generator {
     last_written: u32,
     /// How many requests are left; `None` where time decides.
     left: Option<u64>,
+    /// Whether the last request of an extent may be shorter.
+    tails: bool,
 }
 
 impl Generator {
@@ -63,13 +66,13 @@ impl Generator {
     pub fn new(work: &Work, worker: &Worker) -> Generator {
         let amount = work.stop == Stop::Amount;
         let block = work.largest_block().0.max(1);
-        let left = amount.then(|| worker.extents.iter().map(|extent| extent.length.div_ceil(block)).sum());
+        let left = (work.stop.time().is_none()).then(|| work.requests(worker));
         let classes = |used: bool, mix: &SizeMix, path: u64| match used && !amount {
             true => classes(mix, &work.pattern, worker, path),
             false => Box::default(),
         };
         let reads = classes(work.reads(), &work.block_size, 0);
-        let writes = classes(work.writes(), &work.write_block_size, 1);
+        let writes = classes(work.changes(), &work.write_block_size, 1);
         assert!(left != Some(0), "the planner gives every worker at least one block");
         // A short class list of an amount: one size, no place of its own.
         let (reads, writes) = if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
@@ -78,12 +81,25 @@ impl Generator {
             reads,
             writes,
             streams: Streams::new(&worker.extents, work.pattern.streams, work.pattern.stride.0, block),
+            trim_ppm: work.trim.ppm,
             read_ppm: work.read.ppm,
             random_ppm: if amount { 0 } else { work.pattern.random.ppm },
             until_fsync: (work.fsync_every > 0).then_some(work.fsync_every),
             fsync_every: work.fsync_every,
             last_written: 0,
             left,
+            tails: amount,
+        }
+    }
+
+    /// A read or a write.
+    #[inline]
+    fn direction(&mut self) -> Op {
+        match self.read_ppm {
+            1_000_000 => Op::Read,
+            0 => Op::Write,
+            ppm if self.rng.chance(ppm) => Op::Read,
+            _ => Op::Write,
         }
     }
 
@@ -102,12 +118,7 @@ impl Generator {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
-        let op = match self.read_ppm {
-            1_000_000 => Op::Read,
-            0 => Op::Write,
-            ppm if self.rng.chance(ppm) => Op::Read,
-            _ => Op::Write,
-        };
+        let op = if self.trim_ppm > 0 && self.rng.chance(self.trim_ppm) { Op::Trim } else { self.direction() };
         let is_random = match self.random_ppm {
             1_000_000 => true,
             0 => false,
@@ -119,7 +130,7 @@ impl Generator {
             let (file, offset) = class.places.at(place);
             (file, offset, class.length)
         } else {
-            self.streams.next(class.length, self.left.is_some())
+            self.streams.next(class.length, self.tails)
         };
         if op == Op::Write {
             self.last_written = file;

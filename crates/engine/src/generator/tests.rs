@@ -136,3 +136,22 @@ fn an_fsync_follows_every_so_many_writes() {
     use Op::{Fsync, Write};
     assert_eq!(ops, [Write, Write, Write, Fsync, Write, Write, Write, Fsync]);
 }
+
+#[test]
+fn trims_take_their_share_before_reads_and_writes_take_theirs() {
+    let mut work = Work::simple(Bytes(4096), Percent::of(75), Access::Random, 1, timed());
+    let sequence = |work: &Work| -> Vec<Request> {
+        let mut generator = Generator::new(work, &worker(3));
+        (0..100_000).filter_map(|_| generator.next_request()).collect()
+    };
+    (work.trim, work.write_block_size) = (Percent::of(20), SizeMix::single(Bytes(8192)));
+    let requests = sequence(&work);
+    let of = |op: Op| requests.iter().filter(|request| request.op == op).count() as f64 / 1e5;
+    // Four standard deviations of a share of a fifth of 100,000 are half a point.
+    for (op, share) in [(Op::Trim, 0.2), (Op::Read, 0.6), (Op::Write, 0.2)] {
+        assert!((of(op) - share).abs() < 0.007, "{op}: {}", of(op));
+    }
+    assert!(requests.iter().all(|request| (request.length == 4096) == (request.op == Op::Read)));
+    work.trim = Percent::ALL;
+    assert!(sequence(&work).iter().all(|request| request.op == Op::Trim));
+}

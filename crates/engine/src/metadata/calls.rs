@@ -238,3 +238,59 @@ fn last_name(path: &CStr) -> &CStr {
     let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     CStr::from_bytes_with_nul(&bytes[start..]).unwrap_or(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::units::Bytes;
+    use std::cell::Cell;
+    use std::os::fd::AsFd;
+
+    /// Goes on by 10 ns whenever it is read, and sees whether a file was open then.
+    struct Steps<'a> {
+        now_ns: Cell<u64>,
+        watched: &'a str,
+        open: &'a Cell<Vec<bool>>,
+    }
+
+    impl Clock for Steps<'_> {
+        fn now_ns(&self) -> u64 {
+            let links = std::fs::read_dir("/proc/self/fd").expect("a list of what is open").flatten();
+            let is_open = links
+                .filter_map(|link| std::fs::read_link(link.path()).ok())
+                .any(|path| path.to_str().is_some_and(|path| path == self.watched));
+            let mut open = self.open.take();
+            open.push(is_open);
+            self.open.set(open);
+            self.now_ns.set(self.now_ns.get() + 10);
+            self.now_ns.get()
+        }
+
+        fn rest(&self, _: u64) {}
+    }
+
+    #[test]
+    fn what_is_not_timed_lies_between_two_looks_at_the_clock() {
+        let base = tempfile::tempdir().expect("a directory");
+        let root = std::fs::File::open(base.path()).expect("opens");
+        let watched = base.path().canonicalize().expect("a path").join("f7");
+        let path = base.path().to_str().expect("UTF-8").to_owned();
+        let tree = Tree { target: 0, path, files: 8, size: Bytes(4), depth: 0, fan_out: 1, per_directory: 8 };
+        let cases = [
+            (FileFsync::Never, CloseTime::Timed, 0, vec![]),
+            (FileFsync::Timed, CloseTime::Timed, 0, vec![]),
+            (FileFsync::Untimed, CloseTime::Timed, 10, vec![true, true]),
+            (FileFsync::Timed, CloseTime::Untimed, 10, vec![true, false]),
+            (FileFsync::Untimed, CloseTime::Untimed, 20, vec![true, true, true, false]),
+        ];
+        for (fsync, close, uncounted_ns, seen) in cases {
+            let open = Cell::new(Vec::new());
+            let clock = Steps { now_ns: Cell::new(0), watched: watched.to_str().expect("UTF-8"), open: &open };
+            let work = MetadataWork { op: Op::Create, random: false, size: Bytes(4), fsync, close };
+            let mut files = Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
+            assert_eq!(files.perform(7), (Outcome::Success { bytes: 4 }, uncounted_ns), "fsync {fsync}, close {close}");
+            assert_eq!(open.take(), seen, "whether the file was open at each look, fsync {fsync}, close {close}");
+            std::fs::remove_file(&watched).expect("removes");
+        }
+    }
+}

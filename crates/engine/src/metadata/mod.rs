@@ -6,4 +6,4 @@ mod path;
 mod worker;
 
 pub(crate) use forest::{grow, is_ours, remove_tree};
-pub(crate) use worker::{Wall, run};
+pub(crate) use worker::run;

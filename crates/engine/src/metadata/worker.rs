@@ -5,73 +5,10 @@ use crate::clock::Clock;
 use crate::crew::{Shared, begin_on_time, page};
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
 use crate::generator::Permutation;
-use crate::worker::{Finished, Outcome};
+use crate::worker::Finished;
 use model::metadata::FileShare;
 use model::plan::Worker;
-use model::units::Nanos;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The instant at which the first worker was done with all of its files, and what all of them had done by then.
-pub(crate) struct Wall {
-    at_ns: AtomicU64,
-    done: AtomicU64,
-}
-
-impl Default for Wall {
-    fn default() -> Self {
-        Wall { at_ns: AtomicU64::new(u64::MAX), done: AtomicU64::new(0) }
-    }
-}
-
-impl Wall {
-    /// What it was, for a stage that began at `start_ns`; `None` where no worker was done.
-    pub(crate) fn words(&self, start_ns: u64) -> Option<String> {
-        let at_ns = self.at_ns.load(Ordering::SeqCst);
-        let elapsed_ns = at_ns.saturating_sub(start_ns);
-        if at_ns == u64::MAX || elapsed_ns == 0 {
-            return None;
-        }
-        let done = self.done.load(Ordering::SeqCst);
-        let rate = u128::from(done) * 1_000_000_000 / u128::from(elapsed_ns);
-        let elapsed = Nanos(elapsed_ns);
-        Some(format!(
-            "after {elapsed}, when all workers of the host together had done {done} operations: {rate} a second"
-        ))
-    }
-}
-
-/// A worker's own count on its way to the wall.
-struct ToWall<'a> {
-    wall: &'a Wall,
-    done: u64,
-    passed: bool,
-}
-
-impl ToWall<'_> {
-    /// Takes in an operation that ended at `now_ns`.
-    #[inline]
-    fn took(&mut self, now_ns: u64, succeeded: bool) {
-        if !self.passed && now_ns > self.wall.at_ns.load(Ordering::Relaxed) {
-            self.pass();
-        }
-        self.done += u64::from(succeeded);
-    }
-
-    #[cold]
-    fn pass(&mut self) {
-        self.passed = true;
-        self.wall.done.fetch_add(self.done, Ordering::SeqCst);
-    }
-
-    /// All files are done.
-    fn end(&mut self, now_ns: u64) {
-        self.wall.at_ns.fetch_min(now_ns, Ordering::SeqCst);
-        if !self.passed {
-            self.pass();
-        }
-    }
-}
 
 /// In which order the files of a share come.
 enum Order {
@@ -116,7 +53,6 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let Some(timetable) = shared.gate.wait() else { return WorkerEnd::Complete };
     begin_on_time(shared, &timetable, &clock);
     let mut pages = Pages::open(timetable, line, first);
-    let mut to_wall = ToWall { wall: &shared.wall, done: 0, passed: false };
     let mut start_ns = clock.now_ns();
     let mut index = 0;
     while index < share.count {
@@ -124,18 +60,18 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
         index += 1;
         // One reading serves both: it ends this operation and begins the next.
         let now_ns = clock.now_ns();
-        let is_over = pages.turn(now_ns, shared.control.stop_at_ns());
+        let is_over = pages.turn(now_ns, shared.control.cuts());
         let latency_ns = now_ns.saturating_sub(start_ns).saturating_sub(uncounted_ns);
         pages.write_down(Finished { op: 0, latency_ns, outcome });
-        to_wall.took(now_ns, matches!(outcome, Outcome::Success { .. }));
         if is_over {
             break;
         }
         start_ns = now_ns;
     }
     let now_ns = clock.now_ns();
-    if index == share.count {
-        to_wall.end(now_ns);
+    pages.turn(now_ns, shared.control.cuts());
+    if let (Some(once), true) = (work.stop.once(), index == share.count) {
+        shared.control.done(now_ns, once.stonewall);
     }
     pages.close(now_ns);
     if files.leaves_names() && !shared.control.is_stopped() {

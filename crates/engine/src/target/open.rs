@@ -6,7 +6,8 @@ use crate::backend;
 use crate::contents::HostContents;
 use crate::error::EngineError;
 use crate::metadata::grow;
-use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
+use crate::page_cache;
+use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -14,6 +15,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Every target of a host, claimed and open. Claims end when it is dropped.
 #[derive(Debug)]
@@ -36,7 +38,8 @@ impl OpenTargets {
         &self.plan
     }
 
-    /// The backend that serves them: the plan's, or the one that took its place.
+    /// The backend that serves them: the plan's, or the one that took its place. Of a plan that leaves it open, the one that is tried beside
+    /// `sync`.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -104,7 +107,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
-    if is_simulated && plan.backend != Backend::Null {
+    if is_simulated && !plan.backend.sends_nothing() {
         let world = Some(Arc::new(Mutex::new(World::new(&plan)?)));
         let backend = plan.backend;
         let (files, claims, notes) = (Arc::new([]), Vec::new(), Vec::new());
@@ -113,12 +116,15 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
-    if plan.backend != Backend::Null {
+    if !plan.backend.sends_nothing() {
         for target in &plan.targets {
             opener.open(target)?;
         }
     }
     let trees = plan.trees.iter().map(grow).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
+    if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
+        opener.note(NoteKind::PageCache, detail);
+    }
     let Opener { files, claims, notes, .. } = opener;
     let plan = Arc::new(plan);
     Ok(OpenTargets { backend, files: files.into(), trees: trees.into(), claims, notes, world: None, contents, plan })
@@ -133,22 +139,25 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// The backend that takes the place of `wanted` where the kernel forbids it: io_uring, then libaio, then sync; and why, in words.
+/// The backend for `wanted`, of which `auto` begins with the best that keeps many requests outstanding, or what takes its place where the kernel
+/// forbids it: io_uring, then libaio, then sync; and why, in words.
 fn fallback(
     wanted: Backend,
     ring: impl FnOnce() -> io::Result<()>,
     aio: impl FnOnce() -> io::Result<()>,
     direct: bool,
+    trims: bool,
 ) -> (Backend, Option<String>) {
     let mut why = String::new();
-    if wanted == Backend::IoUring {
+    if matches!(wanted, Backend::IoUring | Backend::Auto) {
         match ring() {
-            Ok(()) => return (wanted, None),
+            Ok(()) => return (Backend::IoUring, None),
             Err(error) => why = format!("io_uring: {error}; "),
         }
     } else if wanted != Backend::Libaio {
         return (wanted, None);
     }
+    let aio = || if trims { Err(io::Error::other("it has no request for a trim")) } else { aio() };
     match aio() {
         Ok(()) if wanted == Backend::Libaio => (wanted, None),
         Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
@@ -162,6 +171,9 @@ fn fallback(
         }
     }
 }
+
+/// How often a host looks whether the first one has made a file.
+const LOOK: Duration = Duration::from_millis(20);
 
 struct Opener<'a> {
     plan: &'a HostPlan,
@@ -179,8 +191,9 @@ impl Opener<'_> {
     }
 
     fn choose_backend(&mut self) -> Backend {
-        let (backend, detail) =
-            fallback(self.plan.backend, backend::ring_is_allowed, backend::aio_is_allowed, self.plan.direct);
+        let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
+        let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
+        let (backend, detail) = fallback(self.plan.backend, ring, aio, self.plan.direct, trims);
         if let Some(detail) = detail {
             self.note(NoteKind::BackendFallback, detail);
         }
@@ -198,6 +211,11 @@ impl Opener<'_> {
                 self.claims.push(claim);
                 for file in &target.files {
                     self.open_ours(file)?;
+                }
+            }
+            PlannedTarget::Joined => {
+                for file in &target.files {
+                    self.open_joined(file)?;
                 }
             }
             PlannedTarget::ReadOnly => {
@@ -229,6 +247,32 @@ impl Opener<'_> {
         })?;
         self.files.push(opened);
         Ok(())
+    }
+
+    /// Opens a file that another host of the run makes, once it has its size. Our marker, which that host holds, keeps other runs away.
+    fn open_joined(&mut self, file: &TargetFile) -> Result<(), EngineError> {
+        let give_up = Instant::now() + Duration::from_nanos(self.plan.patience.0);
+        loop {
+            // Looked at by its name, so that a network file system asks again.
+            let has = match rustix::fs::stat(&file.path) {
+                Ok(found) => Some(found.st_size as u64),
+                Err(Errno::NOENT) => None,
+                Err(error) => return Err(cannot_open(&file.path, error)),
+            };
+            if has == Some(file.size.0) {
+                let opened = self.open_direct(&file.path, OFlags::RDWR | OFlags::NOFOLLOW, Mode::empty())?;
+                self.files.push(opened);
+                return Ok(());
+            }
+            if Instant::now() >= give_up {
+                let what =
+                    format!("the first host has not made it {} bytes long within {}", file.size.0, self.plan.patience);
+                let remedy =
+                    "see whether both hosts have the same file system there, or give more time with engine.patience";
+                return Err(EngineError::target(&file.path, what, remedy));
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Opens a file of ours and gives it its size.
@@ -307,28 +351,38 @@ mod tests {
 
     #[test]
     fn the_next_best_backend_takes_over_and_says_at_what_cost() {
-        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true);
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, false);
         let why = why.expect("said");
         assert_eq!(backend, Backend::Libaio);
         assert!(why.starts_with("io_uring: ") && why.ends_with("libaio takes its place"), "{why}");
-        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false);
+        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false, false);
         assert!(why.expect("said").contains("one request after the other"));
-        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true);
+        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true, false);
         let why = why.expect("said");
         assert_eq!(backend, Backend::Sync);
         assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
-        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true);
+        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
         assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
         assert!(!why.expect("said").contains("io_uring"));
     }
 
     #[test]
+    fn libaio_is_no_way_out_for_a_load_that_trims() {
+        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, true);
+        assert_eq!(backend, Backend::Sync);
+        assert!(why.expect("said").contains("no request for a trim"));
+    }
+
+    #[test]
     fn what_is_allowed_is_used_in_silence() {
         for wanted in [Backend::IoUring, Backend::Libaio] {
-            assert_eq!(fallback(wanted, allowed, allowed, true), (wanted, None));
+            assert_eq!(fallback(wanted, allowed, allowed, true, false), (wanted, None));
         }
-        for wanted in [Backend::Sync, Backend::Null] {
-            assert_eq!(fallback(wanted, forbidden, forbidden, true), (wanted, None));
+        assert_eq!(fallback(Backend::Auto, allowed, allowed, true, false), (Backend::IoUring, None));
+        let (backend, why) = fallback(Backend::Auto, forbidden, allowed, true, false);
+        assert!(backend == Backend::Libaio && why.is_some());
+        for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {
+            assert_eq!(fallback(wanted, forbidden, forbidden, true, true), (wanted, None));
         }
     }
 }

@@ -33,6 +33,7 @@ pub fn simulated(path: &str) -> TargetFacts {
         free_inodes: None,
         direct: DirectIo::Unknown,
         device: None,
+        chain: Vec::new(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use engine::{Control, OpenTargets, run_stage};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{Contents, HostPlan, HostStage, PlannedTarget, Stop, Target, Work, Worker};
-use model::spec::{Access, Backend, CloseTime, FileFsync};
+use model::plan::{Contents, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker};
+use model::spec::{Access, Backend, CloseTime, FileFsync, Poll};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, Op, StageKind};
 use std::collections::BTreeMap;
@@ -11,6 +11,8 @@ use std::path::Path;
 
 const WORKERS: u64 = 2;
 const PER_DIRECTORY: u64 = 10;
+/// As planned: each worker ends with its last file.
+const ONCE: Once = Once { stonewall: false, fsync: false, close: false };
 
 /// Where the files of a worker are, and in what order it goes through them.
 #[derive(Clone, Copy)]
@@ -40,7 +42,7 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         FileShare { tree, first, step, count: (all - first).div_ceil(step) }
     };
     let stage = |(number, op): (usize, &Op)| {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Once(ONCE));
         let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
         work.metadata = Some(MetadataWork { op: *op, random: layout.random, size: Bytes(size), fsync, close });
         let worker = |worker: u64| Worker {
@@ -59,7 +61,10 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         hostname: "h".into(),
         interval: Nanos::millis(1),
         backend: Backend::IoUring,
+        poll: Poll::None,
         direct: true,
+        evict: true,
+        drop_caches: false,
         patience: Nanos::seconds(30),
         raw_latencies: true,
         cpus: Vec::new(),

@@ -1,6 +1,7 @@
 //! An agent's stages: set up, wait for the common start, run, report.
 
 use super::Agent;
+use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::Clock;
 use model::plan::HostStage;
@@ -33,7 +34,9 @@ impl Agent {
             began = start_ns.is_some();
             start_ns
         };
+        let sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
+        sampler.end();
         let host = targets.plan().host;
         let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
         let mut notes = Vec::new();

@@ -190,6 +190,11 @@ impl Coordinator {
         host.heard(at_ns);
         match message {
             FromAgent::Sample(sample) => self.take_sample(number, *sample, actions),
+            FromAgent::Counters(mut sample) => {
+                sample.host = number as u32;
+                let is_current = self.step == (Step::Running { stage: sample.stage });
+                actions.extend(is_current.then_some(Action::Emit(Event::Counters(sample))));
+            }
             FromAgent::Pong { sent_ns, agent_ns } => {
                 let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
                 actions.extend(again);

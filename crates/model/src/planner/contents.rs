@@ -32,11 +32,11 @@ pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[Host
     }
 }
 
-/// The largest power of two that divides the places and sizes of all writes, within bounds.
+/// The largest power of two that divides the places and sizes of all writes and trims, within bounds.
 fn grain(stages: &[HostStage]) -> Bytes {
     let mut bits = MOST_GRAIN;
-    for (work, extents) in stages.iter().flat_map(shares).filter(|(work, _)| work.writes()) {
-        // A write can begin where a read ended, so that the sizes of both count.
+    for (work, extents) in stages.iter().flat_map(shares).filter(|(work, _)| work.changes()) {
+        // A write or a trim can begin where a read ended, so that the sizes of both count.
         bits |= work.mixes().flat_map(SizeMix::sizes).fold(0, |all, size| all | size.0);
         bits |= work.pattern.align.0 | work.pattern.stride.0;
         bits |= extents.iter().fold(0, |all, extent| all | extent.offset);
@@ -72,7 +72,7 @@ fn shared_bytes(stage: &HostStage) -> Option<Refusal> {
         if extent.file != file {
             (file, end, written) = (extent.file, (0, ""), (0, ""));
         }
-        let before = if work.writes() { end } else { written };
+        let before = if work.changes() { end } else { written };
         if extent.offset < before.0 {
             return Some(Refusal::new(
                 RefusalKind::Usage,
@@ -85,7 +85,7 @@ fn shared_bytes(stage: &HostStage) -> Option<Refusal> {
         }
         let reach = (extent.offset.saturating_add(extent.length), work.workload.as_str());
         end = end.max(reach);
-        written = if work.writes() { written.max(reach) } else { written };
+        written = if work.changes() { written.max(reach) } else { written };
     }
     None
 }
@@ -115,7 +115,7 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
         notes.push(PlanNote { kind: NoteKind::NotChecked, detail: detail.to_owned() });
     };
     if is_null(request) {
-        return add("verify: the null backend reads nothing, so that nothing is checked");
+        return add("verify: this backend reads nothing, so that nothing is checked");
     }
     let is_simulated =
         |host: &HostFacts| host.targets.iter().any(|target| matches!(target.kind, TargetKind::Simulated { .. }));

@@ -50,6 +50,7 @@ mod tests {
             hypervisor: None,
             place: crate::testbed::Place::default(),
             identity: String::new(),
+            inventory: crate::inventory::Inventory::default(),
             agent_version: String::new(),
             targets: vec![],
         }

@@ -4,8 +4,9 @@ use super::clients::are_imagined;
 use super::computed::has_own_layouts;
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
+use crate::load::SizeMix;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
-use crate::spec::{Auto, LayoutKind, PointSpec, Spread, WorkloadSpec};
+use crate::spec::{Auto, Count, FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -33,7 +34,7 @@ pub(super) fn targets(
         match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
-                    if request.spec.layout.kind.value == LayoutKind::Files {
+                    if request.spec.layout.kind.value != LayoutKind::Tree {
                         refusals.extend(misaligned(request, target, points));
                     }
                     targets.push(Target { path: target.path.clone(), kind, files });
@@ -51,6 +52,10 @@ pub(super) fn targets(
         let what = "real and simulated targets cannot be loaded together: their times differ";
         refusals.push(Refusal::new(RefusalKind::Usage, what, "name either real targets or `sim:` ones"));
     }
+    if sizes.files > Count::MAX as u32 {
+        let what = format!("{} files in each target directory are more than {}", sizes.files, Count::MAX);
+        refusals.push(Refusal::new(RefusalKind::Usage, what, "give fewer layout.files, or per = \"target\""));
+    }
     if facts.targets.is_empty() {
         refusals.push(Refusal::new(RefusalKind::Usage, "no target is named", "name one with --target PATH"));
     }
@@ -59,6 +64,34 @@ pub(super) fn targets(
 
 fn refuse(target: &TargetFacts, what: &str, remedy: &str) -> Refusal {
     Refusal::new(RefusalKind::Target, format!("target {}: {what}", target.path), remedy)
+}
+
+/// Makes the targets of a host that is not the first what the first host's are: all load the same files, which the first one makes.
+///
+/// # Errors
+/// When there is nothing that hosts could have in common.
+pub(super) fn join(first: &[Target], mine: &mut Vec<Target>, host: &str) -> Result<(), Refusal> {
+    let refuse = |what: String| {
+        let remedy = "name the same directories on every host, or write layout.kind = \"files\"";
+        Refusal::new(
+            RefusalKind::Target,
+            format!("host {host}: a shared file is one for all hosts, and {what}"),
+            remedy,
+        )
+    };
+    if first.len() != mine.len() {
+        return Err(refuse(format!("the first host has {} targets and this one {}", first.len(), mine.len())));
+    }
+    for (theirs, mine) in first.iter().zip(mine) {
+        let are_directories =
+            [&theirs.kind, &mine.kind].iter().all(|kind| matches!(kind, PlannedTarget::Directory { .. }));
+        if !are_directories || theirs.path != mine.path {
+            return Err(refuse(format!("target {} is not a directory of the first host, too", mine.path)));
+        }
+        mine.kind = PlannedTarget::Joined;
+        mine.files.clone_from(&theirs.files);
+    }
+    Ok(())
 }
 
 /// What may be done to a target.
@@ -141,6 +174,8 @@ pub(super) struct Sizes {
     fixed: Vec<(u32, Bytes)>,
     /// Whether points load the parts that they ask for, rather than all of it.
     are_own: bool,
+    /// The sizes of files, where they differ, scaled.
+    mix: Option<SizeMix>,
     /// The share of `"auto"` that one target gets before its own free space is asked, scaled.
     auto_share: Bytes,
     /// The least that a file must have for every worker to find a block.
@@ -158,7 +193,13 @@ impl Sizes {
             workloads.map(|workload| workers(workload, facts)).max().unwrap_or(1).max(1)
         };
         let all_workers = most_workers(points);
+        let layout = &request.spec.layout;
+        let is_shared = layout.kind.value == LayoutKind::SharedFile;
+        let of_worker = layout.per.value == FilesPer::Worker;
         let files_of = |point: &PointSpec| match point.layout.files.value {
+            _ if is_shared => 1,
+            Auto::Fixed(count) if of_worker && are_own => count.0.saturating_mul(most_workers(&[point])),
+            Auto::Fixed(count) if of_worker => count.0.saturating_mul(all_workers),
             Auto::Fixed(count) => count.0,
             Auto::Auto if are_own => most_workers(&[point]),
             Auto::Auto => all_workers,
@@ -172,7 +213,12 @@ impl Sizes {
         fixed.sort_unstable();
         fixed.dedup();
         let sharing = |point: &PointSpec| {
-            let workers = if are_own { most_workers(&[point]) } else { all_workers };
+            let of_host = |facts| point.workloads.iter().map(|workload| workers(workload, facts)).max().unwrap_or(1);
+            let workers = match is_shared {
+                true => request.hosts.iter().map(of_host).fold(0, u32::saturating_add),
+                false if are_own => most_workers(&[point]),
+                false => all_workers,
+            };
             u64::from(workers.div_ceil(files_of(point)))
         };
         let workloads = points.iter().flat_map(|point| &point.workloads);
@@ -182,8 +228,18 @@ impl Sizes {
             files: points.iter().map(|point| files_of(point)).max().unwrap_or(1),
             fixed,
             are_own,
+            mix: match &layout.sizes.value {
+                Auto::Fixed(mix) => {
+                    let parts = mix.parts.iter().map(|(size, weight)| (shrink(*size), *weight)).collect();
+                    Some(SizeMix { parts })
+                }
+                Auto::Auto => None,
+            },
             auto_share: shrink(Bytes(AUTO_LIMIT.0.min(facts.memory.0 / 2) / targets)),
-            least: Bytes(2 * largest_block * points.iter().map(|point| sharing(point)).max().unwrap_or(1)),
+            least: {
+                let sharers = points.iter().map(|point| sharing(point)).max().unwrap_or(1);
+                Bytes(largest_block.saturating_mul(2).saturating_mul(sharers))
+            },
         }
     }
 
@@ -273,7 +329,13 @@ fn files_of(
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }
         (_, PlannedTarget::Directory { root }) => {
-            let size_of = file_sizes(request, target, sizes, unit, notes);
+            let size_of: Box<dyn Fn(u32) -> Bytes> = match &sizes.mix {
+                Some(mix) => {
+                    let each = apportioned(mix, sizes.files, unit);
+                    Box::new(move |number| each.get(number as usize).copied().unwrap_or_default())
+                }
+                None => Box::new(file_sizes(request, target, sizes, unit, notes)),
+            };
             let file =
                 |number| TargetFile { path: format!("{root}/{}", data_file_name(number)), size: size_of(number) };
             Ok((0..sizes.files).map(file).collect())
@@ -284,6 +346,22 @@ fn files_of(
             Ok((0..sizes.files).map(|_| TargetFile { path: target.path.clone(), size }).collect())
         }
     }
+}
+
+/// The sizes of `files` files, up to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
+/// number have the mix, too.
+fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
+    let total: i128 = mix.parts.iter().map(|(_, weight)| i128::from(*weight)).sum();
+    let mut behind: Vec<i128> = vec![0; mix.parts.len()];
+    let mut next = || {
+        behind.iter_mut().zip(&mix.parts).for_each(|(behind, (_, weight))| *behind += i128::from(*weight));
+        // The first one of several that are equally far behind.
+        let furthest = (0..behind.len()).rev().max_by_key(|index| behind[*index]).unwrap_or(0);
+        behind[furthest] -= total;
+        let size = mix.parts.get(furthest).map_or(0, |(size, _)| size.0);
+        Bytes(size.max(1).checked_next_multiple_of(unit.0.max(1)).unwrap_or(u64::MAX))
+    };
+    (0..files).map(|_| next()).collect()
 }
 
 /// The size of each file in a directory, by its number.

@@ -17,7 +17,7 @@ pub use trees::tree_name;
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{Backend, PointSpec, Spec, WorkloadKind, WorkloadSpec};
+use crate::spec::{LayoutKind, PointSpec, Spec, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -75,6 +75,15 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
             Ok(targets) => hosts.push((number, facts, targets)),
             Err(reasons) => refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason))),
         }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
+        && spec.layout.kind.value == LayoutKind::SharedFile
+    {
+        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| layout::join(first, mine, &facts.hostname).err();
+        refusals.extend(others.iter_mut().filter_map(join));
     }
     if !refusals.is_empty() {
         return Err(refusals);
@@ -150,7 +159,7 @@ fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
 
 /// Whether the run sends nothing anywhere.
 fn is_null(request: &Request<'_>) -> bool {
-    request.spec.engine.backend.value == Backend::Null
+    request.spec.engine.backend.value.sends_nothing()
 }
 
 fn point_of(computed: &ComputedPoint) -> Point {
@@ -172,9 +181,12 @@ fn usable_points<'a>(
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<&'a ComputedPoint> {
-    let reads =
-        |workload: &WorkloadSpec| workload.kind.value == WorkloadKind::Io && workload.read.value == Percent::ALL;
-    let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(reads);
+    let only_reads = |workload: &WorkloadSpec| {
+        workload.kind.value == WorkloadKind::Io
+            && workload.read.value == Percent::ALL
+            && workload.trim.value == Percent::ZERO
+    };
+    let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(only_reads);
     let (kept, left): (Vec<_>, Vec<_>) = points.iter().partition(|point| !request.existing || reads_only(point));
     let left = left.iter().flat_map(|point| &point.spec.workloads);
     let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
@@ -218,5 +230,7 @@ impl Times {
     }
 }
 
+#[cfg(test)]
+mod sharing_tests;
 #[cfg(test)]
 mod tests;

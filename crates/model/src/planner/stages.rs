@@ -1,18 +1,19 @@
 //! The stages of a run, and each host's share of them.
 
 use super::layout::{Sizes, workers};
-use super::shares::{parts, shares};
+use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, Skew};
 use crate::metadata::MetadataWork;
 use crate::plan::{
-    Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
+    Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
 };
 use crate::rng::derive;
 use crate::spec::{
-    Access, Arrivals, Auto, Backend, FileOrder, LayoutKind, Pin, PointSpec, Time, WorkloadKind, WorkloadSpec,
+    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Pin, PointSpec, Sharing, StagesSpec, Time,
+    WorkloadKind, WorkloadSpec,
 };
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
@@ -20,6 +21,8 @@ use crate::units::{Bytes, Nanos, Percent};
 /// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the workloads are.
 const PREPARE_DEPTH: u32 = 8;
 const PREPARE_WORKERS: u32 = 16;
+/// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
+const MOST_EXTENTS: u64 = 1_000_000;
 
 /// All stages, in order.
 pub(super) fn stages(
@@ -31,7 +34,7 @@ pub(super) fn stages(
     let one_at_a_time = request.spec.engine.backend.value == Backend::Sync;
     let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
     let mut stages = Vec::new();
-    let has_files = request.spec.layout.kind.value == LayoutKind::Files;
+    let has_files = request.spec.layout.kind.value != LayoutKind::Tree;
     if request.spec.stages.prepare.value && has_files && !request.existing && !is_null(request) {
         let block = request.spec.stages.prepare_block.value;
         let work = Work::simple(block, Percent::ZERO, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
@@ -46,15 +49,22 @@ pub(super) fn stages(
             let detail = "the sync backend has one request outstanding for each worker, whatever the depth".to_owned();
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
-        let mut add = |kind, time| {
-            let one = |workload: &WorkloadSpec| work(workload, depth(workload.depth.value.0), Stop::After(time));
+        let mut add = |kind, stop| {
+            let one = |workload: &WorkloadSpec| {
+                let mut work = work(workload, depth(workload.depth.value.0), stop);
+                if workload.sharing.value == Sharing::Interleaved {
+                    let turns = request.hosts.iter().map(|host| u64::from(workers(workload, host))).sum::<u64>();
+                    work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
+                }
+                work
+            };
             let works = point.workloads.iter().map(one).collect();
             stages.push(Stage { kind, point: Some(number as u32), works });
         };
         if times.precondition > Nanos(0) {
-            add(StageKind::Precondition, times.precondition);
+            add(StageKind::Precondition, Stop::After(times.precondition));
         }
-        add(StageKind::Measure, times.measure);
+        add(StageKind::Measure, measure_stop(&request.spec.stages, times));
     }
     stages
 }
@@ -64,7 +74,9 @@ pub(super) fn stages(
 fn metadata_work(request: &Request<'_>, point: &PointSpec) -> Option<Work> {
     let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
     let size = request.spec.tree.size.value;
-    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, Stop::Amount);
+    // Each worker ends with its last file, and there is nothing of its own to flush or close; what the first had done when it was is known.
+    let every = Once { stonewall: false, fsync: false, close: false };
+    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, Stop::Once(every));
     work.workload = workload.name.value.clone();
     work.metadata = Some(MetadataWork {
         op: *workload.operations.value.0.first()?,
@@ -74,6 +86,18 @@ fn metadata_work(request: &Request<'_>, point: &PointSpec) -> Option<Work> {
         close: workload.close.value,
     });
     Some(work)
+}
+
+/// What ends a `measure` stage.
+fn measure_stop(stages: &StagesSpec, times: &Times) -> Stop {
+    if stages.amount.value == Amount::None {
+        return Stop::After(times.measure);
+    }
+    Stop::Once(Once {
+        stonewall: stages.stonewall.value,
+        fsync: stages.count_fsync.value,
+        close: stages.count_close.value,
+    })
 }
 
 /// A workload with nothing left to decide.
@@ -91,11 +115,13 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         workload: workload.name.value.clone(),
         block_size,
         write_block_size,
+        trim: workload.trim.value,
         read: workload.read.value,
         pattern: Pattern::simple(workload.access.value),
         pace,
         fsync_every: workload.fsync_every.value,
         dsync: workload.dsync.value,
+        priority: workload.priority.value,
         depth,
         stop,
         metadata: None,
@@ -172,7 +198,7 @@ pub(super) fn host_plan(
                 }
                 continue;
             }
-            let share = Share { work, workload, sizes, facts: host.facts };
+            let share = Share { request, work, workload, sizes, host: &host };
             match share.extents() {
                 Ok(shares) => {
                     workers.extend(shares.into_iter().map(|extents| Worker { extents, ..worker.clone() }));
@@ -204,7 +230,10 @@ pub(super) fn host_plan(
         hostname: host.facts.hostname.clone(),
         interval,
         backend: engine.backend.value,
+        poll: engine.poll.value,
         direct: engine.direct.value,
+        evict: engine.evict.value,
+        drop_caches: engine.drop_caches.value,
         patience: engine.patience.value,
         raw_latencies: engine.raw_latencies.value,
         cpus: cpus(engine.pin.value, host.facts),
@@ -241,27 +270,73 @@ fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
 
 /// One work's part of a host.
 struct Share<'a> {
+    request: &'a Request<'a>,
     work: &'a Work,
     /// `None` for `prepare`.
     workload: Option<&'a WorkloadSpec>,
     /// Of all files of the host: how much of each this stage loads.
     sizes: &'a [Bytes],
-    facts: &'a HostFacts,
+    host: &'a Host<'a>,
 }
 
 impl Share<'_> {
+    fn is_shared(&self) -> bool {
+        self.request.spec.layout.kind.value == LayoutKind::SharedFile
+    }
+
+    /// How many workers of `facts`' host do this work.
+    fn count(&self, facts: &HostFacts) -> u32 {
+        let cpus = facts.logical_cpus.clamp(1, PREPARE_WORKERS);
+        match self.workload {
+            Some(workload) => workers(workload, facts),
+            None if self.is_shared() => cpus,
+            None => (self.sizes.len() as u32).min(cpus),
+        }
+    }
+
     /// The bytes of each worker.
     fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
-        let (count, part) = match self.workload {
-            Some(workload) => (workers(workload, self.facts), workload.range.value),
-            None => ((self.sizes.len() as u32).min(self.facts.logical_cpus.clamp(1, PREPARE_WORKERS)), Part::WHOLE),
+        let part = self.workload.map_or(Part::WHOLE, |workload| workload.range.value);
+        let count = self.count(self.host.facts);
+        // In a shared file, the workers of all hosts share; in files of its own, those of the host.
+        let (before, total) = match self.is_shared() {
+            true => {
+                let counts = || self.request.hosts.iter().map(|facts| self.count(facts));
+                (counts().take(self.host.number as usize).sum(), counts().sum())
+            }
+            false => (0, count),
         };
-        let block = self.work.largest_block();
-        let shares = shares(&parts(self.sizes, part, block), count, block, self.work.stop == Stop::Amount);
-        if self.workload.is_some() && shares.iter().any(Vec::is_empty) {
-            return Err(too_small(self.work, count, self.sizes));
+        let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
+        if u64::from(total).saturating_mul(u64::from(segments)) > MOST_EXTENTS {
+            return Err(self.too_many_pieces());
         }
-        Ok(shares)
+        let block = self.work.largest_block();
+        let loaded = extents(&parts(self.sizes, part, block));
+        let all = match self.workload {
+            None => shares(&loaded, total, block, self.work.stop == Stop::Amount),
+            Some(workload) => match workload.sharing.value {
+                Sharing::Segment => segmented(&loaded, total, segments, block),
+                Sharing::Interleaved => interleaved(&loaded, total, block),
+                Sharing::Whole => whole(&loaded, total, block),
+            },
+        };
+        if self.workload.is_some() && all.iter().any(Vec::is_empty) {
+            return Err(too_small(self.work, total, self.sizes));
+        }
+        let mut mine: Vec<Vec<Extent>> = all.into_iter().skip(before as usize).take(count as usize).collect();
+        if let (Stop::Once(_), Amount::Bytes(amount)) = (self.work.stop, self.request.spec.stages.amount.value) {
+            let requests = (self.request.scale.apply(amount.0) / block.0.max(1)).max(1);
+            let step = block.0.max(self.work.pattern.stride.0);
+            mine.iter_mut().for_each(|share| keep(share, requests, block, step));
+        }
+        let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
+        if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
+    }
+
+    fn too_many_pieces(&self) -> Refusal {
+        let what =
+            format!("workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces", self.work.workload);
+        Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
         free_inodes: Some(1_000_000),
         direct: DirectIo::Aligned(512),
         device: None,
+        chain: Vec::new(),
     }
 }
 
@@ -49,6 +50,7 @@ pub(super) fn host(targets: Vec<TargetFacts>) -> HostFacts {
         place: crate::testbed::Place::default(),
         identity: String::new(),
         agent_version: "0".into(),
+        inventory: crate::inventory::Inventory::default(),
         targets,
     }
 }
@@ -156,6 +158,9 @@ fn existing_reads_and_leaves_out_what_writes() {
     assert_eq!(plan.prepare_bytes(), Bytes(0));
     assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
     assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
+    let trims = Case { existing: true, sets: vec!["read=100%", "trim=5%"], ..Case::default() };
+    let refusal = trims.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) }));
+    assert_eq!(refusal.0, RefusalKind::Usage, "a trim destroys as a write does");
     let writes = Case { existing: true, sets: vec!["read=0%"], ..Case::default() };
     assert_eq!(writes.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) })).0, RefusalKind::Usage);
 }
@@ -223,6 +228,7 @@ fn device(numa_node: Option<u32>) -> DeviceFacts {
         logical_block: 512,
         scheduler: String::new(),
         numa_node,
+        ..DeviceFacts::default()
     }
 }
 

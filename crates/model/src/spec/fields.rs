@@ -1,10 +1,10 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep axes and the
 //! reference in `docs/suite-reference.md` all come from these tables.
 
-use super::arithmetic::{Computed, Lookup};
 use super::metadata::Operations;
-use super::reader::{Auto, Count, Field, Given, Reader, words};
+use super::reader::{Amount, Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
 
 words! {
@@ -36,6 +36,40 @@ words! {
 }
 
 words! {
+    /// What stands in each target directory.
+    pub enum LayoutKind {
+        /// Files that the workers of a host share out among them (N-N).
+        Files = "files",
+        /// One file for all workers of all hosts (N-1).
+        SharedFile = "shared-file",
+        /// Directories with many small files, for workloads of metadata; `[tree]` says which.
+        Tree = "tree",
+    }
+}
+
+words! {
+    /// What `files` counts.
+    pub enum FilesPer {
+        /// The files of each target directory.
+        Target = "target",
+        /// The files of each worker, in each target directory.
+        Worker = "worker",
+    }
+}
+
+words! {
+    /// How the bytes of the layout are shared out among the workers.
+    pub enum Sharing {
+        /// Each worker has a part in one piece (or one piece of each of `segments`) for itself.
+        Segment = "segment",
+        /// In a shared file, blocks go to the workers in turn: each has every n-th of them.
+        Interleaved = "interleaved",
+        /// Every worker has all of it.
+        Whole = "whole",
+    }
+}
+
+words! {
     /// How requests reach the kernel.
     pub enum Backend {
         /// One ring per worker, batched, with registered files and buffers.
@@ -44,8 +78,31 @@ words! {
         Libaio = "libaio",
         /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
         Sync = "sync",
+        /// `io_uring` (or what takes its place) or `sync`: before each stage, both run the workload itself for 2 × 100 ms each, and `sync` is taken if it does at least 5 % more with its one request for each worker. A note says which, with both figures.
+        Auto = "auto",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
         Null = "null",
+        /// The kernel's request that does nothing, over a ring, and nothing to any target: shows what Plimsoll and the ring cost together.
+        Nop = "nop",
+    }
+}
+
+impl Backend {
+    /// Whether no target is opened, because nothing is sent to any.
+    pub fn sends_nothing(self) -> bool {
+        matches!(self, Backend::Null | Backend::Nop)
+    }
+}
+
+words! {
+    /// Who looks for requests and completions in an `io_uring`.
+    pub enum Poll {
+        /// Nobody: the device interrupts, and workers call the kernel.
+        None = "none",
+        /// Workers ask the device for completions (`IORING_SETUP_IOPOLL`): wants direct I/O and a device with poll queues.
+        Completions = "completions",
+        /// A thread of the kernel for each worker fetches its requests (`IORING_SETUP_SQPOLL`): takes a core each.
+        Submissions = "submissions",
     }
 }
 
@@ -114,16 +171,6 @@ words! {
 }
 
 words! {
-    /// What a target directory gets.
-    pub enum LayoutKind {
-        /// Files of one size, for workloads that read and write blocks.
-        Files = "files",
-        /// Directories with many small files, for workloads of metadata; `[tree]` says which.
-        Tree = "tree",
-    }
-}
-
-words! {
     /// What a workload consists of.
     pub enum WorkloadKind {
         /// Blocks that are read and written.
@@ -178,7 +225,8 @@ pub struct FieldDoc {
     pub doc: String,
 }
 
-/// Declares a table of a suite: the struct, how it is read, and its rows in the reference.
+/// Declares a table of a suite or of a testbed: the struct, how it is read, and its rows in the reference. Its users bring `Reader`,
+/// `Given`, `Field` and `FieldDoc` into scope.
 macro_rules! spec_table {
     ($(#[doc = $table_doc:literal])+ pub struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $default:expr)?,)*
@@ -196,12 +244,12 @@ macro_rules! spec_table {
             pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             /// Reads the fields of this table from `reader`, which the caller finishes.
-            pub(super) fn read(reader: &mut Reader<'_>) -> $name {
+            pub(crate) fn read(reader: &mut Reader<'_>) -> $name {
                 $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
-            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &Lookup<'_>) -> Vec<Computed> {
+            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &$crate::spec::arithmetic::Lookup<'_>) -> Vec<$crate::spec::arithmetic::Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {
                     computed.extend(self.$field.compute(stringify!($field), lookup));
@@ -233,6 +281,7 @@ macro_rules! spec_table {
         None
     };
 }
+pub(crate) use spec_table;
 
 spec_table! {
     /// The top of the file.
@@ -249,12 +298,16 @@ spec_table! {
 spec_table! {
     /// What the load goes to. In a directory, Plimsoll makes these files; a device or a file that is there already is taken as it is.
     pub struct LayoutSpec {
-        /// What each target directory gets.
+        /// Files that each host has for itself, or one file that all workers of all hosts share. In a shared file, `sharing` in the workloads says who touches what. Or a tree of directories with many small files, for workloads of metadata: `[tree]` says which.
         kind: LayoutKind = LayoutKind::Files,
         /// How many files each target directory gets. `"auto"`: as many as the workload with the most workers has.
         files: Auto<Count> = Auto::Auto,
+        /// What `files` counts: those of each target directory, or those of each worker in it (of the workload with the most workers).
+        per: FilesPer = FilesPer::Target,
         /// The size of each file. `"auto"`: all files together take a tenth of the free space, at most 4 GiB and half of the memory.
         size: Auto<Bytes> = Auto::Auto,
+        /// The sizes of files, where they differ, with weights: with `"4KiB:50, 1MiB:50"` every other file has 4 KiB. Instead of `size`; a workload leaves out files that are smaller than its blocks.
+        sizes: Auto<SizeMix> = Auto::Auto,
     }
 }
 
@@ -309,6 +362,14 @@ spec_table! {
         precondition: Nanos = Nanos(0),
         /// How long each workload is measured.
         measure: Nanos = Nanos::seconds(60),
+        /// Measure an amount instead of a time: `"all"`, every worker goes through its share once; a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is what counts.
+        amount: Amount = Amount::None,
+        /// With an amount: all workers of a host stop when its first one is done. Otherwise each does its own, and results tell what had been done when the first was.
+        stonewall: bool = false,
+        /// With an amount: each worker ends with an `fsync` of the files that it wrote, within its time. Otherwise the files are flushed when nothing is measured any more.
+        count_fsync: bool = true,
+        /// With an amount: each worker opens its files for itself, and closes them within its time.
+        count_close: bool = true,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
     }
@@ -321,6 +382,12 @@ spec_table! {
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on through the cache and the result is marked.
         direct: bool = true,
+        /// With io_uring: whether workers ask the device for completions instead of being interrupted (wants direct I/O, a device with poll queues, and neither fsync nor trim), or a thread of the kernel fetches each worker's requests (and takes a core for it, which no CPU figure counts). Where it cannot be had, the run goes on without and says so.
+        poll: Poll = Poll::None,
+        /// Before a stage that reads through the page cache, write its files back and ask the kernel to forget them (`posix_fadvise`).
+        evict: bool = true,
+        /// The same for everything that the host has cached (`/proc/sys/vm/drop_caches`), which takes root and slows down whatever else runs there.
+        drop_caches: bool = false,
         /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
         pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
@@ -379,9 +446,11 @@ spec_table! {
         close: CloseTime = CloseTime::Timed,
         /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
-        /// The sizes of writes, where they differ. `"auto"`: as `block_size`.
+        /// The sizes of writes and trims, where they differ. `"auto"`: as `block_size`.
         write_block_size: Auto<SizeMix> = Auto::Auto,
-        /// The share of reads; the rest are writes.
+        /// The share of trims (discards), of all requests: a block is given back, which destroys it as a write does. Wants `io_uring` or `sync`.
+        trim: Percent = Percent::ZERO,
+        /// The share of reads among the requests that are not trims; the rest are writes.
         read: Percent = Percent::ALL,
         /// In what order a worker touches its blocks.
         access: Access = Access::Random,
@@ -395,6 +464,10 @@ spec_table! {
         align: Auto<Bytes> = Auto::Auto,
         /// From the start of one sequential request to that of the next. `"auto"`: the size, so that they adjoin.
         stride: Auto<Bytes> = Auto::Auto,
+        /// How the layout's bytes are shared out among the workers: a part for each, blocks in turn (in a shared file), or all of it for every one.
+        sharing: Sharing = Sharing::Segment,
+        /// With `sharing = "segment"`: in how many segments each worker has a part (IOR's `-s`). 1: its part is in one piece.
+        segments: Count = Count(1),
         /// Sequential streams of each worker, taking turns.
         streams: Count = Count(1),
         /// The part of every file that is loaded.
@@ -417,6 +490,8 @@ spec_table! {
         fsync_every: u64 = 0,
         /// Every write is durable before it completes (`O_DSYNC`).
         dsync: bool = false,
+        /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process), `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent), or `idle`. Where the system refuses it, the run goes on without and says so.
+        priority: Priority = Priority::Inherited,
     }
 }
 

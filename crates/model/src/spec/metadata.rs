@@ -3,7 +3,7 @@
 use super::reader::Field;
 use super::tree::{Node, Value};
 use super::{
-    Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, TreeSpec, WorkloadKind,
+    Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, WorkloadKind,
     WorkloadSpec, nearest, place,
 };
 use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
@@ -94,14 +94,17 @@ pub(super) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
 
 /// Complains about trees and metadata workloads that do not go together.
 pub(super) fn check(
-    layout: &LayoutSpec,
-    tree: &TreeSpec,
+    (layout, tree): (&LayoutSpec, &TreeSpec),
+    stages: &StagesSpec,
     (engine, contents): (&EngineSpec, &ContentsSpec),
     points: &[PointSpec],
     problems: &mut Vec<Problem>,
 ) {
     check_tree(tree, problems);
     let is_tree = layout.kind.value == LayoutKind::Tree;
+    if is_tree {
+        check_stages(stages, problems);
+    }
     for point in points {
         for workload in &point.workloads {
             check_workload(workload, is_tree, problems);
@@ -147,6 +150,26 @@ fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
     ask(depth.value <= u64::from(MOST_DEPTH), place(depth), levels, remedy);
 }
 
+/// An amount of blocks is none of files.
+fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let fields = [
+        ("amount", &stages.amount.span),
+        ("stonewall", &stages.stonewall.span),
+        ("count_fsync", &stages.count_fsync.span),
+        ("count_close", &stages.count_close.span),
+    ];
+    for (name, span) in fields {
+        if let Some(span) = span {
+            let message = format!("`{name}` means nothing to a tree: every operation goes to all files once");
+            problems.push(Problem::new(
+                span.clone(),
+                message,
+                "leave it out; workloads of metadata have fsync and close",
+            ));
+        }
+    }
+}
+
 fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Problem>) {
     let is_metadata = workload.kind.value == WorkloadKind::Metadata;
     if is_metadata != is_tree {
@@ -166,6 +189,7 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
     let of_blocks = given!(
         block_size,
         write_block_size,
+        trim,
         read,
         access,
         random,
@@ -173,6 +197,8 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         hot_spots,
         align,
         stride,
+        sharing,
+        segments,
         streams,
         range,
         depth,
@@ -181,7 +207,8 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         think,
         burst,
         fsync_every,
-        dsync
+        dsync,
+        priority
     );
     let of_files = given!(operations, file_order, other, fsync, close);
     let (foreign, remedy) = if is_metadata {
@@ -265,6 +292,9 @@ mod tests {
             (format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0\nsize = \"1GiB\""), "out of range"),
             (format!("{TREE}[engine]\nbackend = \"null\""), "null backend"),
             (format!("{TREE}[contents]\nverify = true"), "not checked"),
+            (format!("{TREE}[stages]\namount = \"all\""), "`amount` means nothing to a tree"),
+            (format!("{TREE}[stages]\nstonewall = true"), "`stonewall` means nothing to a tree"),
+            (format!("{TREE}trim = \"10%\""), "`trim` means nothing"),
             (
                 format!("{TREE}group = \"g\"\n[[workload]]\nname = \"v\"\nkind = \"metadata\"\ngroup = \"g\""),
                 "by themselves",

@@ -4,6 +4,7 @@
 //! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
 //! of a workload can be an axis without a line of code of its own.
 
+mod amount;
 pub mod arithmetic;
 mod contents;
 mod fields;
@@ -12,25 +13,27 @@ mod overrides;
 mod ranges;
 mod reader;
 mod reference;
+mod sharing;
 mod sweep;
 mod tree;
 
+pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
-    FileOrder, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Spread, StagesSpec, SuiteSpec, SweepSpec,
-    Time, TreeSpec, WorkloadKind, WorkloadSpec,
+    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec,
+    SuiteSpec, SweepSpec, Time, TreeSpec, WorkloadKind, WorkloadSpec,
 };
 pub use metadata::Operations;
 pub use overrides::{Override, OverrideError};
-pub(crate) use reader::join_words;
-pub(crate) use reader::words;
-pub use reader::{Auto, Count, Field, Given, Problem, nearest};
+pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
+pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
+pub(crate) use reference::write_table;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
+pub(crate) use tree::{parse as parse_tree, parse_value};
 
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Percent};
 use arithmetic::{Arithmetic, Name};
-use reader::Reader;
 use sweep::Sweep;
 
 /// A suite, checked by itself; whether it fits a machine is the planner's question.
@@ -101,7 +104,7 @@ pub struct SpecErrors {
 }
 
 /// A suite is a page of text. More is not a suite.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 
 const NO_WORKLOAD: &str = "the suite has no workload";
 
@@ -163,10 +166,16 @@ impl Spec {
         check_engine(&engine, problems);
         check_fleet(&fleet, problems);
         check_points(&points, problems);
+        check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
+        sharing::check(&layout, &points, problems);
+        // A tree has its own amount, and metadata::check says so.
+        if layout.kind.value != LayoutKind::Tree {
+            amount::check(&stages, &points, problems);
+        }
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
-        metadata::check(&layout, &tree, (&engine, &contents), &points, problems);
+        metadata::check((&layout, &tree), &stages, (&engine, &contents), &points, problems);
         // What was wrong with a list of operations was said of the whole list; and the operations of a point stay together in any order.
         let points = points.into_iter().flat_map(metadata::one_by_one).collect();
         Spec {
@@ -186,7 +195,7 @@ impl Spec {
 }
 
 /// Reads the table `key` of `root`, or an empty one where it is not given.
-fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
+pub(crate) fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
     let empty = Table::default();
     let (table, span) = match root.get(key) {
         Some(Node { value: Value::Table(table), span }) => (table, span.clone()),
@@ -325,6 +334,14 @@ fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
         let message = format!("a patience of {} is out of range", patience.value);
         problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
     }
+    let has_ring = matches!(engine.backend.value, Backend::IoUring | Backend::Auto);
+    if engine.poll.value != Poll::None && !has_ring {
+        let message = format!(
+            "poll = \"{}\" belongs to io_uring, and the backend is {}",
+            engine.poll.value, engine.backend.value
+        );
+        problems.push(Problem::new(place(&engine.poll), message, "write backend = \"io_uring\", or leave out poll"));
+    }
 }
 
 fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
@@ -357,6 +374,18 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
             problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
         }
         seen.push(workload);
+    }
+}
+
+/// Whether the backend has a request for what the workloads ask.
+fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    if engine.backend.value != Backend::Libaio {
+        return;
+    }
+    let workloads = points.iter().flat_map(|point| &point.workloads);
+    for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
+        let message = format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
+        problems.push(Problem::new(place(&workload.trim), message, "write backend = \"io_uring\" or \"sync\""));
     }
 }
 
@@ -410,7 +439,7 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
 }
 
 /// Where a field was given; the start of the file for a default.
-fn place<T>(given: &Given<T>) -> Span {
+pub(crate) fn place<T>(given: &Given<T>) -> Span {
     given.span.clone().unwrap_or(0..0)
 }
 

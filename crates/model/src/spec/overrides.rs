@@ -26,6 +26,13 @@ impl fmt::Display for OverrideError {
 
 impl std::error::Error for OverrideError {}
 
+impl Override {
+    /// Key and value, as given.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        self.text.split_once('=').unwrap_or((&self.text, ""))
+    }
+}
+
 impl FromStr for Override {
     type Err = OverrideError;
 

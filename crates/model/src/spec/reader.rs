@@ -3,6 +3,7 @@
 use super::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
 use super::tree::{Node, Span, Table, Value};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent, UnitError};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -217,6 +218,7 @@ text_or_number!(
 text_or_number!(Rate, "rate", "requests per second such as 10000, or \"100MiB/s\"");
 text_or_number!(Skew, "number", "a number such as 1.2");
 text_or_number!(HotSpots, "shares of requests and space", "shares such as \"95%:5%, 4%:10%\"");
+text_or_number!(Priority, "priority", "a priority such as \"best-effort/4\"");
 text_or_number!(Part, "part", "two shares such as \"0%-50%\"");
 
 /// Beyond this, no file system has files.
@@ -335,6 +337,37 @@ impl Field for Count {
             message: format!("comes to {value}, and a count is at least 1 and at most {}", Count::MAX),
             remedy: format!("bound it: \"max(1, …)\" or \"min({}, …)\"", Count::MAX),
         })
+    }
+}
+
+/// How much a stage does, if that is what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Time ends it.
+    None,
+    /// Every worker's share once.
+    All,
+    /// At most so many bytes of every worker's share.
+    Bytes(Bytes),
+}
+
+impl Field for Amount {
+    const KIND: &'static str = "`\"none\"`, `\"all\"` or size";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match &node.value {
+            Value::Text(text) if text == "none" => Ok(Amount::None),
+            Value::Text(text) if text == "all" => Ok(Amount::All),
+            _ => Bytes::read(node).map(Amount::Bytes),
+        }
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Amount::None => "\"none\"".to_owned(),
+            Amount::All => "\"all\"".to_owned(),
+            Amount::Bytes(bytes) => bytes.write(),
+        }
     }
 }
 

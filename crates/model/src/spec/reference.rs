@@ -61,7 +61,8 @@ fn write_arithmetic(page: &mut String) {
     );
 }
 
-fn write_table(page: &mut String, title: &str, doc: &str, rows: &[FieldDoc]) {
+/// Writes one table of a reference: what it is for, and a row for each field.
+pub(crate) fn write_table(page: &mut String, title: &str, doc: &str, rows: &[FieldDoc]) {
     // Writing to a String cannot fail.
     let _ = write!(page, "\n## {title}\n\n{}\n\n| field | type | default | meaning |\n|---|---|---|---|\n", doc.trim());
     for row in rows {

@@ -94,7 +94,7 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
             "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
             "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
-            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, read, access, random, skew, hot_spots, align, stride, streams, range, depth, workers, spread, rate, arrivals, think, burst, fsync_every, dsync, files, size",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, trim, read, access, random, skew, hot_spots, align, stride, sharing, segments, streams, range, depth, workers, spread, rate, arrivals, think, burst, fsync_every, dsync, priority, files, size",
         ]
     );
 }
@@ -172,4 +172,21 @@ fn arithmetic_without_names_is_a_literal() {
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
     assert_eq!((spec.stages.prepare_block.value, &spec.layout.size.formula), (Bytes::kib(128), &None));
     assert!(spec.points[0].workloads[0].depth.formula.is_some());
+}
+
+#[test]
+fn a_backend_without_trims_is_refused_with_them_and_taken_without() {
+    let told = messages(SMALL, &["trim=5%", "backend=libaio"]);
+    assert!(told[0].contains("trims, and libaio has no request for that"), "{told:?}");
+    assert_eq!(messages(SMALL, &["trim=0%", "backend=libaio"]), [""; 0]);
+    assert_eq!(messages(SMALL, &["trim=5%", "backend=sync", "priority=idle"]), [""; 0]);
+}
+
+#[test]
+fn only_a_ring_is_polled() {
+    let told = messages(SMALL, &["poll=completions", "backend=sync"]);
+    assert!(told[0].contains("poll = \"completions\" belongs to io_uring, and the backend is sync"), "{told:?}");
+    for backend in ["io_uring", "auto"] {
+        assert_eq!(messages(SMALL, &["poll=submissions", &format!("backend={backend}")]), [""; 0]);
+    }
 }

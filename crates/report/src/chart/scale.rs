@@ -20,6 +20,13 @@ pub enum Scale {
         /// The largest; above the smallest.
         max: f64,
     },
+    /// From one power of two to another, each doubling as wide as the next: sizes of requests.
+    Doublings {
+        /// The smallest value; a power of two.
+        min: f64,
+        /// The largest; above the smallest.
+        max: f64,
+    },
     /// Shares of all requests by their nines: 0, 90 %, 99 % and so on stand at equal distances.
     Nines {
         /// How many nines there are to see.
@@ -55,6 +62,7 @@ impl Scale {
             Scale::Linear { max } => value / max,
             Scale::Time { max_s } => value / max_s,
             Scale::Log { min, max } => (value.max(min) / min).log10() / (max / min).log10(),
+            Scale::Doublings { min, max } => (value.max(min) / min).log2() / (max / min).log2(),
             Scale::Nines { most } => nines(value) / most,
         };
         place.clamp(0.0, 1.0)
@@ -66,6 +74,10 @@ impl Scale {
             Scale::Linear { max } => multiples(nice_step(max, 5.0), max),
             Scale::Time { max_s } => multiples(time_step(max_s), max_s),
             Scale::Log { min, max } => log_ticks(min, max),
+            Scale::Doublings { min, max } => {
+                let doublings = (max / min).log2().round().clamp(0.0, 1_000.0) as usize;
+                (0..=doublings).step_by(doublings / 6 + 1).map(|n| min * 2f64.powi(n as i32)).collect()
+            }
             Scale::Nines { most } => {
                 let whole = (most + 1e-9).floor() as i32;
                 (0..=whole).map(|n| 1.0 - 10f64.powi(-n)).collect()
@@ -135,6 +147,13 @@ fn log_ticks(min: f64, max: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn doublings_are_equally_wide_and_their_ticks_are_sizes_that_people_name() {
+        let scale = Scale::Doublings { min: 512.0, max: 16_777_216.0 };
+        assert_eq!(scale.ticks(), [512.0, 4096.0, 32_768.0, 262_144.0, 2_097_152.0, 16_777_216.0]);
+        assert!((scale.place(4096.0) - 0.2).abs() < 1e-12 && scale.place(1.0) == 0.0 && scale.place(1e9) == 1.0);
+    }
 
     #[test]
     fn linear_axes_end_at_round_values() {

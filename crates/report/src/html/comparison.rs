@@ -6,17 +6,17 @@ use super::results::{doubts, name, references};
 use crate::doubts::{Marks, Touches};
 use crate::words;
 use analysis::ResultRow;
-use model::{Op, Record};
+use model::{Cluster, Op, Record};
 use std::collections::BTreeMap;
 
 /// What makes a line of one run the same as a line of another: scenario, workload with its sweep, operation.
 type Key = (String, String, Op);
 
 /// The head of a page of several runs.
-pub fn sections(records: &[&Record]) -> Markup {
+pub fn sections(records: &[&Record], testbed: Option<&Cluster>) -> Markup {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
     let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
-    [head, runs, figures(records)].into()
+    [head, runs, figures(records, testbed)].into()
 }
 
 fn which(records: &[&Record]) -> Markup {
@@ -37,8 +37,8 @@ fn which(records: &[&Record]) -> Markup {
     element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
 }
 
-fn figures(records: &[&Record]) -> Markup {
-    let (lines, runs) = lines(records);
+fn figures(records: &[&Record], testbed: Option<&Cluster>) -> Markup {
+    let (lines, runs) = lines(records, testbed);
     let mut head = element("th", &[("scope", "col")], "Workload");
     head.push(element("th", &[("scope", "col")], "Op"));
     for number in 1..=records.len() {
@@ -60,12 +60,12 @@ fn figures(records: &[&Record]) -> Markup {
 }
 
 /// The lines of the table, in the order in which the runs first have them, and each run's figures by line.
-fn lines(records: &[&Record]) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
+fn lines(records: &[&Record], testbed: Option<&Cluster>) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
     let mut lines: Vec<Key> = Vec::new();
     let mut runs: Vec<BTreeMap<Key, ResultRow>> = Vec::new();
     for record in records {
         let mut run = BTreeMap::new();
-        for row in analysis::results(record) {
+        for row in super::judged(record, testbed).0 {
             let key = (row.scenario.clone(), name(&row), row.op);
             if !run.contains_key(&key) && !runs.iter().any(|earlier| earlier.contains_key(&key)) {
                 lines.push(key.clone());
@@ -110,17 +110,17 @@ mod tests {
         let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
         sound.end();
         busy.end();
-        let alone = sections(&[&sound.record(), &sound.record()]).into_string();
+        let alone = sections(&[&sound.record(), &sound.record()], None).into_string();
         assert!(alone.contains("No reason to doubt") && !alone.contains("sup"), "{alone}");
         busy.busy(0.97);
-        let page = sections(&[&sound.record(), &busy.record()]).into_string();
+        let page = sections(&[&sound.record(), &busy.record()], None).into_string();
         assert_eq!(page.matches("<sup class=\"doubt\">1</sup>").count(), 1, "{page}");
         assert!(page.contains("kept its core 97 % busy"), "{page}");
     }
 
     #[test]
     fn a_run_that_was_cut_short_says_so() {
-        let page = sections(&[&run(&["w"]).record(), &run(&["w"]).record()]).into_string();
+        let page = sections(&[&run(&["w"]).record(), &run(&["w"]).record()], None).into_string();
         assert_eq!(page.matches("<td>unfinished: ").count(), 2, "{page}");
         assert!(page.contains("Only a part was measured"), "{page}");
     }
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn what_only_one_run_has_is_a_line_with_dashes() {
         let (one, other) = (run(&["a", "b"]).record(), run(&["b", "c"]).record());
-        let (lines, runs) = lines(&[&one, &other]);
+        let (lines, runs) = lines(&[&one, &other], None);
         let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!((runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])), (false, true));
-        assert_eq!(sections(&[&one, &other]).into_string().matches("–</td>").count(), 6);
+        assert_eq!(sections(&[&one, &other], None).into_string().matches("–</td>").count(), 6);
     }
 }

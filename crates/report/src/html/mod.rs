@@ -4,29 +4,42 @@
 
 mod about;
 mod comparison;
+mod differences;
 pub(crate) mod markup;
 mod reproduce;
 mod results;
 mod workload;
 
 use crate::words;
-use analysis::RunState;
+use analysis::ceiling::Reached;
+use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
-use model::Record;
+use model::{Cluster, Record};
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
+    render_on(records, None)
+}
+
+/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran on.
+pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     let title = match records {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
         many => format!("{} runs: Plimsoll report", many.len()),
     };
     let mut body = Markup::new();
     if records.len() > 1 {
-        body.push(comparison::sections(records));
+        body.push(comparison::sections(records, testbed));
     }
+    body.push(differences::section(&analysis::compare::compare(records), records));
     for (number, record) in records.iter().enumerate() {
-        body.push(run(record, number, records.len()));
+        body.push(run(record, testbed, number, records.len()));
     }
+    document(title, body)
+}
+
+/// A page that needs nothing else.
+pub(crate) fn document(title: String, body: Markup) -> String {
     let head = [
         element("meta", &[("charset", "utf-8")], ""),
         element("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")], ""),
@@ -40,11 +53,22 @@ pub fn render(records: &[&Record]) -> String {
     format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n"))
 }
 
+/// The results of a run with all doubts, and what they reached of the testbed's ceiling.
+fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
+    let mut rows = analysis::results(record);
+    let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
+    analysis::ceiling::doubt(&reached, &mut rows);
+    (rows, reached)
+}
+
 /// Everything about one run.
-fn run(record: &Record, number: usize, of: usize) -> Markup {
-    let rows = analysis::results(record);
+fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> Markup {
+    let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
     content.push(results::section(record, &rows));
+    if let Some(cluster) = testbed {
+        content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
+    }
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)

@@ -37,10 +37,12 @@ fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
         ("Op", ""),
         ("Requests", "number"),
         (words::rate_head(rows), "number"),
+        ("±", "number"),
         ("MiB/s", "number"),
         ("Mean", "number"),
         ("p50", "number"),
         ("p99", "number"),
+        ("±", "number"),
         ("p99.9", "number"),
         ("Max", "number"),
         ("Errors", "number"),
@@ -51,7 +53,10 @@ fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let body: Markup = rows.iter().map(|row| plain("tr", cells(row, swept, marks))).collect();
     let caption = plain(
         "caption",
-        "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.",
+        format!(
+            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {}",
+            words::sureness_legend(rows)
+        ),
     );
     element("table", &[], [caption, head, plain("tbody", body)])
 }
@@ -67,11 +72,14 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     cells.push(plain("td", op));
     cells.push(number(words::count(row.ios), &[]));
     cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(number(words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())), &[]));
     let both = format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
     cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
     cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
     cells.push(number(quantile(0.5), &[]));
     cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
+    let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
+    cells.push(number(words::sureness(p99, row.sure.p99_ns()), &[]));
     cells.push(number(quantile(0.999), &marks.of(row, Touches::P999)));
     cells.push(number(words::latency(row.latency.max_ns()), &[]));
     cells.push(number(words::count(row.error_count()), &[]));
@@ -143,6 +151,7 @@ fn style(op: Op) -> &'static str {
         Op::Read => "bar read",
         Op::Write => "bar write",
         Op::Fsync => "bar fsync",
+        Op::Trim => "bar trim",
         _ => "bar metadata",
     }
 }

@@ -35,6 +35,11 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if let Some(others) = others(record, first) {
         content.push(classed("p", "lead", format!("At the same time as {others}.")));
     }
+    for row in rows.iter().filter(|row| row.op != Op::Fsync) {
+        if let Some(done) = row.done {
+            content.push(classed("p", "lead", format!("{}: {}.", row.op.name(), words::done(row, &done))));
+        }
+    }
     content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len())));
     content.push(classed("div", "charts", charts));
     content.push(data(&drawn, intervals));
@@ -112,6 +117,7 @@ fn line_of(op: Op) -> &'static str {
         Op::Read => "line read",
         Op::Write => "line write",
         Op::Fsync => "line fsync",
+        Op::Trim => "line trim",
         _ => "line metadata",
     }
 }

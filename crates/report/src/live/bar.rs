@@ -35,6 +35,7 @@ impl Bar {
                 self.bar.set_position((progress.share() * STEPS as f64) as u64);
                 self.bar.set_message(format!("{}  {}", progress.now(), progress.eta()));
             }
+            Event::Counters(_) => {}
             Event::StageEnded { .. } => {
                 self.bar.finish_and_clear();
                 self.line(&progress.summary());

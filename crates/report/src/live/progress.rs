@@ -1,8 +1,8 @@
 //! Where a run stands: pure, fed with its events.
 
 use crate::words;
-use model::plan::{HostStage, Stop};
-use model::{Event, Histogram, IntervalSample, Nanos, Phase, Plan, StageEnd, StageKind};
+use model::plan::{HostStage, Stage, Stop};
+use model::{Event, Histogram, IntervalSample, Nanos, Plan, StageEnd, StageKind};
 use std::collections::BTreeMap;
 
 /// What a rate of requests for blocks counts.
@@ -52,12 +52,12 @@ struct Figures {
 
 impl Figures {
     fn add(&mut self, sample: &IntervalSample) {
-        if sample.phase == Phase::Load {
+        if sample.phase.counts() {
             *self.length_ns.entry(sample.host).or_insert(0) += sample.length_ns;
         }
         for op in &sample.ops {
             self.errors += op.error_count();
-            if sample.phase == Phase::Load {
+            if sample.phase.counts() {
                 self.ios += op.ios;
                 self.bytes += op.bytes;
                 // An agent's own samples; one that is no histogram is refused where it is recorded.
@@ -94,15 +94,16 @@ impl Progress {
     /// A run of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
-        let line = |(number, stage): (usize, &model::plan::Stage)| StageLine {
+        let line = |(number, stage): (u32, &Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount if stage.kind == StageKind::Prepare => Goal::Bytes(plan.prepare_bytes().0),
-                Stop::Amount => {
-                    let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number));
+                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Once(_) if stage.is_metadata() => {
+                    let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
                     Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
                 }
+                Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
             },
         };
         Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
@@ -123,7 +124,7 @@ impl Progress {
                 }
             }
             Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
-            Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+            Event::Counters(_) | Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
         }
     }
 
@@ -199,7 +200,7 @@ impl Progress {
 impl Current {
     fn add(&mut self, sample: &IntervalSample) {
         self.total.add(sample);
-        if sample.phase == Phase::Load {
+        if sample.phase.counts() {
             self.elapsed_ns = self.elapsed_ns.max(sample.start_ns + sample.length_ns);
             if sample.interval > self.last.0 {
                 self.last = (sample.interval, Figures::default());
@@ -212,7 +213,7 @@ impl Current {
 }
 
 /// `prepare`, `4k-random-read`, or `4k-random-read · precondition`.
-fn name(plan: &Plan, stage: &model::plan::Stage) -> String {
+fn name(plan: &Plan, stage: &Stage) -> String {
     let Some(point) = stage.point.and_then(|number| plan.points.get(number as usize)) else {
         return stage.kind.to_string();
     };

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "every test file takes what it needs")]
 
 use analysis::testing::Recorded;
+use model::CounterSample;
+use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::{Op, Record, StageKind};
 use std::path::Path;
@@ -33,9 +35,26 @@ pub fn eventful() -> Record {
     record.stages[1].samples.sort_by_key(|sample| (sample.interval, sample.host));
     record.stages[0].samples.sort_by_key(|sample| (sample.interval, sample.host));
     record.stages[1].samples[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
+    record.stages[1].counters = vec![counters(stage, 0), counters(stage, 1)];
     record.apply(Event::StageEnded { stage, end: StageEnd::Failed("gone".to_owned()) });
     record.apply(Event::RunEnded { unix_ns: 1_800_000_000_000_000_000, end: RunEnd::Failed("gone".to_owned()) });
     recorded.record()
+}
+
+/// Counters of a disk and a CPU.
+pub fn counters(stage: u32, number: u32) -> CounterSample {
+    let entry =
+        |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
+    let disk = [(Metric::Reads, 5 + u64::from(number)), (Metric::ReadBytes, 20_480), (Metric::InFlight, 3)];
+    CounterSample {
+        stage,
+        host: 1,
+        number,
+        start_ns: u64::from(number) * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        entries: vec![entry(Layer::Cpu, "0", &[(Metric::UserNs, 700)]), entry(Layer::Block, "nvme0n1", &disk)],
+        notes: vec!["it's \"gone\"".to_owned()],
+    }
 }
 
 /// The events of which a record is made.
@@ -44,6 +63,7 @@ pub fn events(record: &Record) -> Vec<Event> {
     for stage in &record.stages {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
         events.extend(stage.samples.iter().cloned().map(Event::Sample));
+        events.extend(stage.counters.iter().cloned().map(|sample| Event::Counters(Box::new(sample))));
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
     }
     events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));

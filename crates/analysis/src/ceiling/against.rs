@@ -1,0 +1,133 @@
+//! A run beside the ceiling of the testbed that it ran on.
+
+use super::{Ceiling, Workload, ceiling};
+use crate::results::ResultRow;
+use crate::warning::Warning;
+use model::{Bytes, Cluster, Op, Record};
+
+/// What one workload of a run reached of what the testbed can carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// The point's number in the plan.
+    pub point: u32,
+    /// The number of its work among those of the point.
+    pub index: u32,
+    /// Axis and value of each sweep axis.
+    pub sweep: Vec<(String, String)>,
+    /// Which repetition of these values it is, from 1; `None` where the run repeats nothing.
+    pub repetition: Option<u32>,
+    /// Reads and writes per second, together.
+    pub iops: f64,
+    /// The ceiling.
+    pub ceiling: Ceiling,
+}
+
+impl Reached {
+    /// The share of the ceiling, 0 and up; `None` where too little is known of the testbed.
+    pub fn share(&self) -> Option<f64> {
+        self.ceiling.share(self.iops)
+    }
+
+    /// The remark that a result above the ceiling did not come from where the testbed says. Within a fiftieth, datasheets round.
+    pub fn is_above(&self) -> bool {
+        self.share().is_some_and(|share| share > 1.02)
+    }
+}
+
+/// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the order of the rows. Workloads that ran at
+/// the same time are judged each as if it were alone: their shares add up.
+pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
+    let mut reached: Vec<Reached> = Vec::new();
+    for row in rows.iter().filter(|row| row.op != Op::Fsync) {
+        match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, row.index)) {
+            Some(known) => known.iops += row.iops(),
+            None => reached.push(Reached {
+                point: row.point,
+                index: row.index,
+                sweep: row.sweep.clone(),
+                repetition: row.repetition,
+                iops: row.iops(),
+                ceiling: ceiling(cluster, &Workload::of_work(&row.work, touched(record, row))),
+            }),
+        }
+    }
+    reached
+}
+
+/// The bytes that the workers of a row's work have to themselves, on all hosts together. What else runs at the same time may push them
+/// out of a cache: the ceiling stays the favourable case.
+fn touched(record: &Record, row: &ResultRow) -> Bytes {
+    let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
+    let workers = stages.flat_map(|stage| &stage.workers).filter(|worker| worker.work == row.index);
+    let lengths = workers.flat_map(|worker| &worker.extents).map(|extent| extent.length);
+    Bytes(lengths.fold(0, u64::saturating_add))
+}
+
+/// Puts the doubt beside every row that is above the ceiling.
+pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
+    for above in reached.iter().filter(|reached| reached.is_above()) {
+        let (Some(share), Some(binding)) = (above.share(), above.ceiling.binding()) else { continue };
+        let here = rows.iter_mut().filter(|row| (row.point, row.index) == (above.point, above.index));
+        here.filter(|row| row.op != Op::Fsync)
+            .for_each(|row| row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Recorded;
+    use model::StageKind;
+
+    fn reached(read_iops: u64) -> Vec<Reached> {
+        judged(read_iops).0
+    }
+
+    /// What was reached, and the rows with their doubts.
+    fn judged(read_iops: u64) -> (Vec<Reached>, Vec<ResultRow>) {
+        let text = format!(
+            "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {read_iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\nwrite_iops = 100\n"
+        );
+        let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
+        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"50%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100; 50]), (Op::Write, &[100; 50])]);
+        let record = recorded.record();
+        let mut rows = crate::results(&record);
+        let reached = against(&cluster, &record, &rows);
+        doubt(&reached, &mut rows);
+        (reached, rows)
+    }
+
+    #[test]
+    fn reads_and_writes_count_together_against_the_ceiling_of_their_mix() {
+        // Half of 1 ÷ 100 s and half of 1 ÷ 100 s: 100 requests per second, of which 100 were seen.
+        let reached = reached(100);
+        assert_eq!(reached.len(), 1);
+        assert!((reached[0].share().expect("known") - 1.0).abs() < 1e-9, "{reached:?}");
+        assert!(!reached[0].is_above());
+    }
+
+    #[test]
+    fn the_footprint_is_what_the_work_has_to_itself() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"half\"\nread = \"50%\"\nrange = \"0%-50%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100; 50])]);
+        let record = recorded.record();
+        let rows = crate::results(&record);
+        assert_eq!(touched(&record, &rows[0]).0 * 2, record.plan.footprint().0);
+    }
+
+    #[test]
+    fn what_is_above_the_ceiling_did_not_come_from_there() {
+        let doubted = |rows: &[ResultRow]| {
+            rows.iter().filter(|row| row.warnings.iter().any(|doubt| doubt.code() == "above-ceiling")).count()
+        };
+        let (above, rows) = judged(50);
+        assert!(above[0].is_above());
+        assert_eq!(doubted(&rows), 2, "reads and writes");
+        let (below, rows) = judged(1_000);
+        assert!(!below[0].is_above());
+        assert_eq!(doubted(&rows), 0);
+    }
+}

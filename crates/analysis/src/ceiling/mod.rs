@@ -1,0 +1,160 @@
+//! What a described cluster can carry at most, layer by layer, and which layer binds.
+//!
+//! Operational analysis: a layer that can do `C` units of work per second, of which each request of the workload takes `D`, lets at
+//! most `C ÷ D` requests per second through, whatever else happens (the utilisation law: utilisation = throughput × demand ≤ 1). The
+//! cluster's ceiling is the least of these. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM
+//! Computing Surveys 10(3), 1978; Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System Performance", 1984, chapter 5. Formulas of
+//! each layer stand in `docs/METHOD.md`.
+
+mod against;
+mod layers;
+mod network;
+mod protection;
+mod tiers;
+mod workload;
+
+pub use against::{Reached, against, doubt};
+pub use protection::{Amplification, amplification};
+pub use workload::Workload;
+
+use model::Cluster;
+
+/// A part of the path between a request and its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The drives on which data rests.
+    Drives,
+    /// The drives of the cache tier.
+    Cache,
+    /// The storage nodes' ports.
+    Ports,
+    /// The clients' ports.
+    ClientPorts,
+    /// The switches between.
+    Fabric,
+    /// The path between two sites.
+    SiteLink,
+    /// The link between the CPU sockets of a node.
+    SocketLink,
+    /// The storage nodes' cores.
+    Cpu,
+}
+
+impl Layer {
+    /// Every layer, in the order of tables.
+    pub const ALL: [Layer; 8] = [
+        Layer::Drives,
+        Layer::Cache,
+        Layer::Ports,
+        Layer::ClientPorts,
+        Layer::Fabric,
+        Layer::SiteLink,
+        Layer::SocketLink,
+        Layer::Cpu,
+    ];
+
+    /// A stable word for machines.
+    pub fn code(self) -> &'static str {
+        match self {
+            Layer::Drives => "drives",
+            Layer::Cache => "cache",
+            Layer::Ports => "ports",
+            Layer::ClientPorts => "client-ports",
+            Layer::Fabric => "fabric",
+            Layer::SiteLink => "site-link",
+            Layer::SocketLink => "socket-link",
+            Layer::Cpu => "cpu",
+        }
+    }
+}
+
+/// The most that one layer lets through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Which layer.
+    pub layer: Layer,
+    /// Requests per second; above 0 and finite.
+    pub iops: f64,
+}
+
+/// Something that was taken for granted because the testbed does not say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Assumption {
+    /// The whole footprint lies in the cache tier.
+    InCache,
+    /// A local copy is read wherever there is one: the share of reads that it answers, 0 to 1.
+    LocalReads(f64),
+    /// One copy of each write stays on the node that writes.
+    LocalWrites,
+    /// Nothing is said about protection: one copy.
+    OneCopy,
+    /// The cache keeps as many bytes of data as its drives hold, protection taken off.
+    CacheSize(f64),
+}
+
+/// What a cluster can carry of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ceiling {
+    /// The workload.
+    pub workload: Workload,
+    /// The layers of which enough is known and which the workload uses, the lowest first.
+    pub limits: Vec<Limit>,
+    /// What was taken for granted, each once.
+    pub assumptions: Vec<Assumption>,
+    /// What protection makes of each byte written.
+    pub amplification: Amplification,
+    /// The share of reads that the cache tier answers, and of writes that it takes up, 0 to 1; `None` without such a tier.
+    pub hits: Option<(f64, f64)>,
+}
+
+impl Ceiling {
+    /// The layer that binds; `None` where too little is known of all of them.
+    pub fn binding(&self) -> Option<Limit> {
+        self.limits.first().copied()
+    }
+
+    /// What would bind if the first layer did not.
+    pub fn next(&self) -> Option<Limit> {
+        self.limits.get(1).copied()
+    }
+
+    /// What `layer` allows.
+    pub fn limit(&self, layer: Layer) -> Option<Limit> {
+        self.limits.iter().copied().find(|limit| limit.layer == layer)
+    }
+
+    /// The share of the ceiling that `iops` is, 0 and up; above 1, some of it did not come from where the testbed says.
+    pub fn share(&self, iops: f64) -> Option<f64> {
+        self.binding().map(|limit| iops / limit.iops)
+    }
+}
+
+/// What `cluster` can carry of `workload`.
+pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
+    let mut assumptions = Vec::new();
+    let amplification = amplification(cluster, workload);
+    if protection::is_unsaid(cluster) && workload.write_share() > 0.0 {
+        assumptions.push(Assumption::OneCopy);
+    }
+    let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
+    let traffic = network::traffic(cluster, workload, &amplification, &mut assumptions);
+    let mut limits: Vec<Limit> = [
+        tiers::capacity_drives(cluster, workload, &amplification, hits),
+        tiers::cache_drives(cluster, workload, &amplification, hits),
+        network::ports(cluster, workload, &traffic),
+        network::client_ports(cluster, workload),
+        network::fabric(cluster, workload, &traffic),
+        network::site_link(cluster, workload),
+        network::socket_link(cluster, workload, &traffic),
+        layers::cpu(cluster, workload),
+    ]
+    .into_iter()
+    .zip(Layer::ALL)
+    .filter_map(|(iops, layer)| iops.filter(|iops| iops.is_finite() && *iops > 0.0).map(|iops| Limit { layer, iops }))
+    .collect();
+    limits.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    Ceiling { workload: workload.clone(), limits, assumptions, amplification, hits }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Drives: those of the cache tier and those behind it.
+
+use super::{Amplification, Assumption, Workload};
+use model::cluster::{CacheKind, Destage, Figures, Role, fixed};
+use model::spec::Auto;
+use model::{Cluster, Percent};
+
+/// Datasheets state random requests of 4 KiB.
+const RANDOM_BYTES: f64 = 4096.0;
+
+/// The share of reads that the cache tier answers and of writes that it takes up without destaging another block first.
+///
+/// Every block is equally likely, so in the long run a cache of `s` bytes answers s ÷ footprint, whatever it evicts (King, "Analysis of
+/// demand paging algorithms", IFIP 1971). A write of a block that waits in the cache already takes its place.
+pub(super) fn hits(
+    cluster: &Cluster,
+    workload: &Workload,
+    amplification: &Amplification,
+    assumptions: &mut Vec<Assumption>,
+) -> Option<(f64, f64)> {
+    let kind = cluster.cache_kind();
+    if kind == CacheKind::None {
+        return None;
+    }
+    let raw: Option<f64> =
+        cluster.drives(Role::Cache).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
+    let read_copies = fixed(cluster.cache.read_copies.value).map_or(amplification.space, |copies| f64::from(copies.0));
+    let of_raw = |share: Auto<Percent>| fixed(share).map_or(1.0, |share| f64::from(share.ppm) / 1e6);
+    let read_usable = raw.map(|raw| raw * of_raw(cluster.cache.read_share.value) / read_copies);
+    let write_usable = raw.map(|raw| raw * of_raw(cluster.cache.write_share.value) / amplification.space);
+    let (reads, writes) = match kind {
+        CacheKind::None => (false, false),
+        CacheKind::Read => (true, false),
+        CacheKind::Write => (false, true),
+        CacheKind::ReadWrite => (true, true),
+    };
+    let needs = (reads && workload.read_share() > 0.0, writes && workload.write_share() > 0.0);
+    let is_guess = (needs.0 && fixed(cluster.cache.read_share.value).is_none())
+        || (needs.1 && fixed(cluster.cache.write_share.value).is_none());
+    let share = |usable: Option<f64>| match (usable, workload.footprint) {
+        (Some(usable), Some(footprint)) if footprint.0 > 0 => (usable / footprint.0 as f64).min(1.0),
+        _ => 1.0,
+    };
+    match (workload.footprint, if needs.0 { read_usable } else { write_usable }) {
+        (None, _) | (_, None) if needs.0 || needs.1 => assumptions.push(Assumption::InCache),
+        (Some(_), Some(bytes)) if is_guess => assumptions.push(Assumption::CacheSize(bytes)),
+        _ => {}
+    }
+    let of = |is_used: bool, usable| if is_used { share(usable) } else { 0.0 };
+    Some((of(reads, read_usable), of(writes, write_usable)))
+}
+
+/// What a request asks of all drives of a tier: each is a number of requests of a kind.
+struct Demand {
+    random_reads: f64,
+    sequential_reads: f64,
+    random_writes: f64,
+    sequential_writes: f64,
+}
+
+/// What the drives behind the cache tier allow, or all drives where there is none.
+pub(super) fn capacity_drives(
+    cluster: &Cluster,
+    workload: &Workload,
+    amplification: &Amplification,
+    hits: Option<(f64, f64)>,
+) -> Option<f64> {
+    let (read_hits, write_hits) = hits.unwrap_or((0.0, 0.0));
+    let is_write_cache = matches!(cluster.cache_kind(), CacheKind::Write | CacheKind::ReadWrite);
+    let reads = workload.read_share() * (1.0 - read_hits);
+    let writes = workload.write_share() * (1.0 - write_hits);
+    let is_gathered = is_write_cache && cluster.cache.destage.value == Destage::Sequential;
+    let scattered = if is_gathered { 0.0 } else { workload.random };
+    // What is gathered and written as full stripes needs no old parity.
+    let old = if is_gathered { 0.0 } else { amplification.drive_reads };
+    let new = if is_gathered { amplification.space } else { amplification.drive_writes };
+    let demand = Demand {
+        random_reads: reads * workload.random + writes * old,
+        sequential_reads: reads * (1.0 - workload.random),
+        random_writes: writes * new * scattered,
+        sequential_writes: writes * new * (1.0 - scattered),
+    };
+    tier(cluster, Role::Capacity, &demand, workload)
+}
+
+/// What the drives of the cache tier allow.
+pub(super) fn cache_drives(
+    cluster: &Cluster,
+    workload: &Workload,
+    amplification: &Amplification,
+    hits: Option<(f64, f64)>,
+) -> Option<f64> {
+    let (read_hits, _) = hits?;
+    let reads = workload.read_share() * read_hits;
+    let is_write_cache = matches!(cluster.cache_kind(), CacheKind::Write | CacheKind::ReadWrite);
+    // Every write goes through a write cache, whether or not it makes another block leave; parity is the tier's behind it.
+    let writes = if is_write_cache { workload.write_share() * amplification.space } else { 0.0 };
+    let demand = Demand {
+        random_reads: reads * workload.random,
+        sequential_reads: reads * (1.0 - workload.random),
+        random_writes: writes * workload.random,
+        sequential_writes: writes * (1.0 - workload.random),
+    };
+    tier(cluster, Role::Cache, &demand, workload)
+}
+
+/// Requests of the client per second when all drives of the tier are busy all the time, each with its share of the work. `None` where a
+/// figure that matters is not known of some drive, or where nothing is asked of the tier.
+fn tier(cluster: &Cluster, role: Role, demand: &Demand, workload: &Workload) -> Option<f64> {
+    let mut total = 0.0;
+    for (count, figures) in cluster.drives(role) {
+        let seconds = seconds(figures, demand, workload)?;
+        if seconds <= 0.0 {
+            return None;
+        }
+        total += count as f64 / seconds;
+    }
+    (total > 0.0).then_some(total)
+}
+
+/// How long one drive works on what one request of the client asks of the tier, in seconds; `None` where a figure is missing.
+fn seconds(figures: &Figures, demand: &Demand, workload: &Workload) -> Option<f64> {
+    let part = |amount: f64, time: Option<f64>| if amount > 0.0 { time.map(|time| amount * time) } else { Some(0.0) };
+    let (read, write) = (workload.read_bytes, workload.write_bytes);
+    Some(
+        part(demand.random_reads, random(figures.read_iops, figures.read_bytes_per_s, read))?
+            + part(demand.sequential_reads, sequential(figures.read_bytes_per_s, read))?
+            + part(demand.random_writes, random(figures.write_iops, figures.write_bytes_per_s, write))?
+            + part(demand.sequential_writes, sequential(figures.write_bytes_per_s, write))?,
+    )
+}
+
+/// A random request costs its 1 ÷ IOPS or its bytes ÷ bandwidth, whichever is more (a roofline: Williams, Waterman and Patterson,
+/// "Roofline", CACM 52(4), 2009). Of the two figures one may be missing for as long as the other surely binds.
+fn random(iops: Option<f64>, bandwidth: Option<f64>, bytes: f64) -> Option<f64> {
+    match (iops.map(|iops| 1.0 / iops), bandwidth.map(|bandwidth| bytes / bandwidth)) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (Some(one), None) if bytes <= RANDOM_BYTES => Some(one),
+        _ => None,
+    }
+}
+
+fn sequential(bandwidth: Option<f64>, bytes: f64) -> Option<f64> {
+    bandwidth.map(|bandwidth| bytes / bandwidth)
+}

@@ -1,0 +1,120 @@
+//! What is asked of the cluster, as far as ceilings depend on it.
+
+use model::load::SizeMix;
+use model::plan::Work;
+use model::spec::{Access, Auto, WorkloadSpec};
+use model::{Bytes, Percent};
+
+/// A workload as its layers see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// The mean size of a read in bytes; above 0.
+    pub read_bytes: f64,
+    /// The mean size of a write in bytes; above 0.
+    pub write_bytes: f64,
+    /// The share of reads.
+    pub read: Percent,
+    /// The share of requests whose place is no continuation, 0 to 1.
+    pub random: f64,
+    /// All bytes that it touches; `None` where nobody says.
+    pub footprint: Option<Bytes>,
+}
+
+impl Workload {
+    /// One size for both directions, all random or all sequential.
+    pub fn new(name: &str, block: Bytes, read: Percent, is_random: bool, footprint: Option<Bytes>) -> Workload {
+        let bytes = block.0.max(1) as f64;
+        let random = if is_random { 1.0 } else { 0.0 };
+        Workload { name: name.to_owned(), read_bytes: bytes, write_bytes: bytes, read, random, footprint }
+    }
+
+    /// The workloads that people ask for first.
+    pub fn usual(footprint: Option<Bytes>) -> Vec<Workload> {
+        let row =
+            |name, kib, read, is_random| Workload::new(name, Bytes::kib(kib), Percent::of(read), is_random, footprint);
+        vec![
+            row("4k random read", 4, 100, true),
+            row("4k random write", 4, 0, true),
+            row("8k random 70/30", 8, 70, true),
+            row("128k sequential read", 128, 100, false),
+            row("128k sequential write", 128, 0, false),
+        ]
+    }
+
+    /// A workload of a suite.
+    pub fn of_spec(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
+        let writes = match &spec.write_block_size.value {
+            Auto::Fixed(mix) => mix,
+            Auto::Auto => &spec.block_size.value,
+        };
+        let random = match (spec.random.value, spec.access.value) {
+            (Auto::Fixed(share), _) => share.ppm,
+            (Auto::Auto, Access::Sequential) => 0,
+            (Auto::Auto, _) => Percent::ALL.ppm,
+        };
+        Workload {
+            name: spec.name.value.clone(),
+            read_bytes: mean(&spec.block_size.value),
+            write_bytes: mean(writes),
+            read: spec.read.value,
+            random: f64::from(random) / 1e6,
+            footprint,
+        }
+    }
+
+    /// A workload of a run.
+    pub fn of_work(work: &Work, footprint: Bytes) -> Workload {
+        Workload {
+            name: work.workload.clone(),
+            read_bytes: mean(&work.block_size),
+            write_bytes: mean(&work.write_block_size),
+            read: work.read,
+            random: if work.pattern.access == Access::Sequential {
+                0.0
+            } else {
+                f64::from(work.pattern.random.ppm) / 1e6
+            },
+            footprint: Some(footprint),
+        }
+    }
+
+    /// The share of reads, 0 to 1.
+    pub fn read_share(&self) -> f64 {
+        f64::from(self.read.ppm) / 1e6
+    }
+
+    /// The share of writes, 0 to 1.
+    pub fn write_share(&self) -> f64 {
+        1.0 - self.read_share()
+    }
+
+    /// The mean size of a request in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.read_share() * self.read_bytes + self.write_share() * self.write_bytes
+    }
+}
+
+/// The mean size of a mix in bytes.
+fn mean(mix: &SizeMix) -> f64 {
+    let weights: f64 = mix.parts.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let bytes: f64 = mix.parts.iter().map(|(size, weight)| size.0 as f64 * f64::from(*weight)).sum();
+    if weights > 0.0 { (bytes / weights).max(1.0) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Spec;
+
+    #[test]
+    fn a_suite_s_workload_has_the_mean_of_its_sizes_and_both_directions() {
+        let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, 64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
+        let spec = Spec::parse("s", text, &[]).expect("a good suite");
+        let workload = Workload::of_spec(&spec.points[0].workloads[0], None);
+        assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
+        assert_eq!((workload.random, workload.read_share()), (1.0, 0.75));
+        assert_eq!(workload.bytes(), 0.75 * 19.0 * 1024.0 + 0.25 * 8192.0);
+    }
+}

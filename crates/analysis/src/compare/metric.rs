@@ -1,0 +1,100 @@
+//! The figures that are compared, and where each comes from.
+
+use crate::estimate::Estimate;
+use crate::results::ResultRow;
+use crate::warning::QUANTILES;
+
+/// A figure that runs are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Requests per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// The mean latency, in ns.
+    Mean,
+    /// One of [`QUANTILES`], in ns.
+    Quantile(usize),
+    /// CPU time of the generators per request, in ns.
+    CpuPerIo,
+    /// The relative deviation of the rate over time.
+    OverTime,
+    /// The relative deviation of the rate over hosts.
+    OverHosts,
+}
+
+impl Metric {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Metric; 11] = [
+        Metric::Iops,
+        Metric::Bandwidth,
+        Metric::Mean,
+        Metric::Quantile(0),
+        Metric::Quantile(1),
+        Metric::Quantile(2),
+        Metric::Quantile(3),
+        Metric::Quantile(4),
+        Metric::CpuPerIo,
+        Metric::OverTime,
+        Metric::OverHosts,
+    ];
+
+    /// A stable word for machines, and for `--fail-if`: `iops`, `p99.9`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Metric::Iops => "iops",
+            Metric::Bandwidth => "bandwidth",
+            Metric::Mean => "mean",
+            Metric::Quantile(index) => QUANTILES.get(index).map_or("quantile", |quantile| quantile.name),
+            Metric::CpuPerIo => "cpu",
+            Metric::OverTime => "deviation",
+            Metric::OverHosts => "host-deviation",
+        }
+    }
+
+    /// Whether more of it is better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Metric::Iops | Metric::Bandwidth)
+    }
+
+    /// The figure of a row; `None` where it has none, or it is not positive: then there is no ratio to it.
+    pub fn value(self, row: &ResultRow) -> Option<f64> {
+        let value = match self {
+            Metric::Iops => Some(row.iops()),
+            Metric::Bandwidth => Some(row.bytes_per_s()),
+            Metric::Mean => row.latency.mean_ns(),
+            Metric::Quantile(index) => {
+                QUANTILES.get(index).and_then(|quantile| row.latency.quantile_ns(quantile.share)).map(|ns| ns as f64)
+            }
+            Metric::CpuPerIo => row.sure.cpu_per_io_ns,
+            Metric::OverTime => row.sure.over_time,
+            Metric::OverHosts => row.sure.over_hosts,
+        };
+        value.filter(|value| value.is_finite() && *value > 0.0)
+    }
+
+    /// The natural logarithm of the figure, with the error that chance within the run gives it.
+    pub fn ln_estimate(self, row: &ResultRow) -> Option<Estimate> {
+        let value = self.value(row)?;
+        let logarithm = |estimate: Estimate| Estimate {
+            value: value.ln(),
+            // The error of a logarithm is the relative error (first-order propagation).
+            error: estimate.error / value,
+            freedom: estimate.freedom,
+        };
+        match self {
+            Metric::Iops => row.sure.iops.map(logarithm),
+            Metric::Bandwidth => row.sure.bytes_per_s.map(logarithm),
+            Metric::Mean => row.sure.mean_ns.map(logarithm),
+            Metric::Quantile(index) => {
+                let interval = (*row.sure.quantiles_ns.get(index)?)?;
+                // The interval was widened for its degrees of freedom already: half of it is 1.96 errors (Woodruff 1952).
+                let error = (interval.high.ln() - interval.low.max(1.0).ln()) / (2.0 * 1.959_964);
+                Some(Estimate { value: value.ln(), error: error.max(0.0), freedom: 1e6 })
+            }
+            Metric::CpuPerIo => row.sure.cpu_per_io.map(logarithm),
+            Metric::OverTime => row.sure.ln_over_time,
+            Metric::OverHosts => None,
+        }
+    }
+}

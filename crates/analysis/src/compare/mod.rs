@@ -1,0 +1,295 @@
+//! Is one run better than another, and can it be told?
+
+mod alike;
+mod difference;
+mod gate;
+mod metric;
+
+pub use alike::{Load, Unlike};
+pub use gate::{BadCondition, Condition, Outcome};
+pub use metric::Metric;
+
+use crate::estimate::{CONFIDENCE, Estimate, Interval};
+use crate::results::ResultRow;
+use model::{Op, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// At equal depth, rate × latency stays the same up to this share when they are one finding.
+const ONE_FINDING: f64 = 0.03;
+
+/// What makes points the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The scenario's label.
+    pub scenario: String,
+    /// The workload's name.
+    pub workload: String,
+    /// Axis and value of each sweep axis.
+    pub sweep: Vec<(String, String)>,
+    /// The operation.
+    pub op: Op,
+}
+
+/// Runs against the first of them; or the scenarios of one run against its first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// One for each run (or scenario) but the first, in their order.
+    pub others: Vec<Against>,
+}
+
+/// One run against the base.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Against {
+    /// Its number among the runs (or scenarios), from 0; the base is 0.
+    pub run: usize,
+    /// Where scenarios of one run are compared: the labels of the base and of this one.
+    pub scenarios: Option<(String, String)>,
+    /// In what it differs from the base as a whole. If any of it is refused, there are no points.
+    pub unlike: Vec<Unlike>,
+    /// Points that both have, in the order of the base.
+    pub points: Vec<ComparedPoint>,
+    /// Points that only the base has.
+    pub only_base: Vec<Key>,
+    /// Points that only this run has.
+    pub only_other: Vec<Key>,
+}
+
+/// A point that two runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedPoint {
+    /// Which one.
+    pub key: Key,
+    /// In what its work differs. If any of it is refused, there are no differences.
+    pub unlike: Vec<Unlike>,
+    /// Repetitions of the base and of the other.
+    pub repetitions: (usize, usize),
+    /// Whether the repetitions ran in turns, and were compared in pairs.
+    pub paired: bool,
+    /// How the load compares.
+    pub load: Load,
+    /// At equal depth: whether rate and mean latency say the same thing twice.
+    pub one_finding: bool,
+    /// The figures that both have, in the order of [`Metric::ALL`].
+    pub differences: Vec<Difference>,
+}
+
+/// The difference of one figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// Which figure.
+    pub metric: Metric,
+    /// The base's, in the metric's unit; the geometric mean of repetitions.
+    pub base: f64,
+    /// The other's.
+    pub other: f64,
+    /// The difference in percent of the base.
+    pub percent: f64,
+    /// Its 95 % interval, in percent. `None` where the error is not known.
+    pub interval: Option<Interval>,
+    /// The probability that equals differ so much, corrected for all that is compared (Holm). `None` as before.
+    pub chance: Option<f64>,
+    /// What can be told.
+    pub verdict: Verdict,
+}
+
+/// What can be told of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The other has more.
+    Higher,
+    /// The other has less.
+    Lower,
+    /// No difference can be told.
+    NoDifference,
+    /// Nobody knows: there are too few intervals and no repetitions.
+    NotKnown,
+}
+
+impl Verdict {
+    /// A stable word for machines.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Higher => "higher",
+            Verdict::Lower => "lower",
+            Verdict::NoDifference => "no-difference",
+            Verdict::NotKnown => "not-known",
+        }
+    }
+}
+
+/// Compares runs with the first of them, or the scenarios of a single run with its first. Empty where there is nothing to compare.
+pub fn compare(records: &[&Record]) -> Comparison {
+    let mut comparison = match records {
+        [one] => scenarios(one),
+        several => runs(several),
+    };
+    judge(&mut comparison);
+    comparison
+}
+
+fn runs(records: &[&Record]) -> Comparison {
+    let rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
+    let against = |run: usize| {
+        let unlike = alike::runs(records[0], records[run]);
+        let mut against = Against::new(run, None, unlike);
+        if !against.unlike.iter().any(|unlike| unlike.refused) {
+            against.fill(&rows[0], &rows[run]);
+        }
+        against
+    };
+    Comparison { others: (1..records.len()).map(against).collect() }
+}
+
+fn scenarios(record: &Record) -> Comparison {
+    let mut sides: Vec<(String, Vec<ResultRow>)> = Vec::new();
+    for mut row in crate::results(record) {
+        // What the sides are told apart by is no part of what makes points the same.
+        let label = std::mem::take(&mut row.scenario);
+        match sides.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, rows)) => rows.push(row),
+            None => sides.push((label, vec![row])),
+        }
+    }
+    let Some(((base, rows), others)) = sides.split_first() else { return Comparison { others: Vec::new() } };
+    let against = |(index, (label, other)): (usize, &(String, Vec<ResultRow>))| {
+        let mut against = Against::new(index + 1, Some((base.clone(), label.clone())), Vec::new());
+        against.fill(rows, other);
+        against
+    };
+    Comparison { others: others.iter().enumerate().map(against).collect() }
+}
+
+fn key(row: &ResultRow) -> Key {
+    Key { scenario: row.scenario.clone(), workload: row.workload.clone(), sweep: row.sweep.clone(), op: row.op }
+}
+
+/// Rows by what makes them the same, repetitions together, in the order of the run.
+fn grouped(rows: &[ResultRow]) -> Vec<(Key, Vec<&ResultRow>)> {
+    let mut groups: Vec<(Key, Vec<&ResultRow>)> = Vec::new();
+    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+    for row in rows {
+        let key = key(row);
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((key, vec![row])),
+        }
+    }
+    groups
+}
+
+impl Against {
+    fn new(run: usize, scenarios: Option<(String, String)>, unlike: Vec<Unlike>) -> Against {
+        Against { run, scenarios, unlike, points: Vec::new(), only_base: Vec::new(), only_other: Vec::new() }
+    }
+
+    fn fill(&mut self, base: &[ResultRow], other: &[ResultRow]) {
+        let (base, other) = (grouped(base), grouped(other));
+        let places: BTreeMap<&Key, &Vec<&ResultRow>> = other.iter().map(|(key, rows)| (key, rows)).collect();
+        for (key, rows) in &base {
+            match places.get(key) {
+                // Only in one run do scenarios take turns, repetition by repetition.
+                Some(others) => self.points.push(point(key, rows, others, self.scenarios.is_some())),
+                None => self.only_base.push(key.clone()),
+            }
+        }
+        let known: BTreeSet<&Key> = base.iter().map(|(key, _)| key).collect();
+        let is_new = |key: &Key| !known.contains(key);
+        self.only_other = other.iter().filter(|(key, _)| is_new(key)).map(|(key, _)| key.clone()).collect();
+    }
+}
+
+fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> ComparedPoint {
+    let paired = turns && base.len() == other.len() && base.len() > 1;
+    let (first, second) = (base[0], other[0]);
+    let unlike = alike::rows(first, second);
+    let load = alike::load(first, second);
+    let refused = unlike.iter().any(|unlike| unlike.refused);
+    let differences: Vec<Difference> = match refused {
+        true => Vec::new(),
+        false => Metric::ALL.into_iter().filter_map(|metric| difference(metric, base, other, paired)).collect(),
+    };
+    let change = |metric| differences.iter().find(|found| found.metric == metric).map(|found| found.percent);
+    let one_finding = load == Load::EqualDepth
+        && change(Metric::Iops)
+            .zip(change(Metric::Mean))
+            .is_some_and(|(rate, latency)| ((1.0 + rate / 100.0) * (1.0 + latency / 100.0) - 1.0).abs() <= ONE_FINDING);
+    ComparedPoint {
+        key: key.clone(),
+        unlike,
+        repetitions: (base.len(), other.len()),
+        paired,
+        load,
+        one_finding,
+        differences,
+    }
+}
+
+fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired: bool) -> Option<Difference> {
+    let logarithms =
+        |rows: &[&ResultRow]| rows.iter().map(|row| metric.value(row).map(f64::ln)).collect::<Option<Vec<f64>>>();
+    let (one, two) = (logarithms(base)?, logarithms(other)?);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let side = |rows: &[&ResultRow], values: &[f64]| -> Option<Estimate> {
+        match rows {
+            [row] => metric.ln_estimate(row),
+            _ => difference::repeated(values),
+        }
+    };
+    let in_pairs = || difference::paired(&one.iter().copied().zip(two.iter().copied()).collect::<Vec<_>>());
+    let apart = || side(base, &one).zip(side(other, &two)).map(|(base, other)| difference::unpaired(base, other));
+    let ratio = if paired { in_pairs() } else { apart() };
+    let ratio = ratio.unwrap_or_else(|| difference::bare(mean(&one), mean(&two)));
+    Some(Difference {
+        metric,
+        base: mean(&one).exp(),
+        other: mean(&two).exp(),
+        percent: ratio.percent,
+        interval: ratio.interval,
+        chance: ratio.chance,
+        verdict: Verdict::NotKnown,
+    })
+}
+
+/// Corrects the probabilities for all that is compared, and says what can be told.
+fn judge(comparison: &mut Comparison) {
+    let points = || comparison.others.iter().flat_map(|other| &other.points);
+    // Bandwidth follows from the rate, and at equal depth the mean latency: what is one finding is tested once.
+    let tested = |point: &ComparedPoint, found: &Difference| match found.metric {
+        Metric::Bandwidth => false,
+        Metric::Mean => !point.one_finding,
+        _ => true,
+    };
+    let all: Vec<(bool, Option<f64>)> =
+        points().flat_map(|point| point.differences.iter().map(|found| (tested(point, found), found.chance))).collect();
+    let family: Vec<f64> = all.iter().filter(|(tested, _)| *tested).filter_map(|(_, chance)| *chance).collect();
+    let mut adjusted = difference::holm(&family).into_iter();
+    let mut tests = all.iter().map(|(tested, _)| *tested);
+    for point in comparison.others.iter_mut().flat_map(|other| &mut other.points) {
+        for found in &mut point.differences {
+            if tests.next() == Some(true) && found.chance.is_some() {
+                found.chance = adjusted.next();
+            }
+        }
+        let rate = point.differences.iter().find(|found| found.metric == Metric::Iops).and_then(|found| found.chance);
+        for found in &mut point.differences {
+            let follows = found.metric == Metric::Bandwidth || (found.metric == Metric::Mean && point.one_finding);
+            if follows && found.chance.is_some() {
+                found.chance = rate.or(found.chance);
+            }
+            found.verdict = verdict(found);
+        }
+    }
+}
+
+fn verdict(found: &Difference) -> Verdict {
+    match found.chance {
+        None => Verdict::NotKnown,
+        Some(chance) if chance >= 1.0 - CONFIDENCE => Verdict::NoDifference,
+        Some(_) if found.percent > 0.0 => Verdict::Higher,
+        Some(_) => Verdict::Lower,
+    }
+}
+
+#[cfg(test)]
+mod tests;

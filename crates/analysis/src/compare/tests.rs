@@ -1,0 +1,169 @@
+use super::*;
+use crate::simulated::Normal;
+use crate::testing::Recorded;
+use model::{Scale, StageKind};
+
+const SUITE: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+
+/// A run in a closed loop at this rate (per second), with noise of 3 % from interval to interval.
+fn run(suite: &str, seed: u64, seconds: u32, rate: f64) -> Record {
+    let mut recorded = Recorded::new(suite);
+    let stage = recorded.stage(StageKind::Measure);
+    let mut normal = Normal::new(seed);
+    for second in 0..seconds {
+        let now = rate * (1.0 + 0.03 * normal.draw());
+        let latencies: Vec<u64> =
+            (0..now as usize).map(|_| (1e9 / now * (1.0 + 0.1 * normal.draw()).max(0.1)) as u64).collect();
+        recorded.interval(stage, second, &[(Op::Read, &latencies)]);
+    }
+    recorded.end();
+    recorded.record()
+}
+
+fn found(comparison: &Comparison, metric: Metric) -> Difference {
+    let differences = &comparison.others[0].points[0].differences;
+    *differences.iter().find(|found| found.metric == metric).expect("compared")
+}
+
+#[test]
+fn a_quarter_less_is_a_third_more_latency_and_one_finding() {
+    let (base, other) = (run(SUITE, 1, 60, 1_000.0), run(SUITE, 2, 60, 750.0));
+    let comparison = compare(&[&base, &other]);
+    let point = &comparison.others[0].points[0];
+    assert!(point.load == Load::EqualDepth && point.one_finding && point.unlike.is_empty());
+    let (rate, mean) = (found(&comparison, Metric::Iops), found(&comparison, Metric::Mean));
+    assert_eq!((rate.verdict, mean.verdict), (Verdict::Lower, Verdict::Higher));
+    assert!((rate.percent + 25.0).abs() < 1.5 && (mean.percent - 33.3).abs() < 2.0, "{rate:?} {mean:?}");
+    assert!(rate.interval.expect("known").holds(-25.0) && rate.chance == mean.chance);
+    let gate = |text: &str| text.parse::<Condition>().expect("a condition").check(&comparison).met.len();
+    assert_eq!((gate("iops < -5%"), gate("iops < -50%"), gate("mean > 30%"), gate("write iops < 0%")), (1, 0, 1, 0));
+}
+
+#[test]
+fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
+    let (mut different, mut closed) = (0, 0);
+    for seed in 0..150 {
+        let (base, other) = (run(SUITE, seed, 40, 300.0), run(SUITE, 10_000 + seed, 40, 300.0));
+        let comparison = compare(&[&base, &other]);
+        let is_told = |found: &Difference| matches!(found.verdict, Verdict::Higher | Verdict::Lower);
+        different += u32::from(comparison.others[0].points[0].differences.iter().any(is_told));
+        closed += "iops < 0%".parse::<Condition>().expect("a condition").check(&comparison).met.len();
+    }
+    // 5 % of 150 is 7.5, and 14 more than two standard deviations beyond.
+    assert!(different <= 14 && closed <= 6, "{different} {closed}");
+}
+
+#[test]
+fn too_short_runs_have_a_difference_that_nobody_can_judge() {
+    let comparison = compare(&[&run(SUITE, 1, 3, 1_000.0), &run(SUITE, 2, 3, 900.0)]);
+    let rate = found(&comparison, Metric::Iops);
+    assert_eq!((rate.verdict, rate.interval, rate.chance), (Verdict::NotKnown, None, None));
+    let outcome = "iops < -5%".parse::<Condition>().expect("a condition").check(&comparison);
+    assert_eq!((outcome.checked, outcome.met.len()), (1, 1), "the figure decides");
+}
+
+/// A run with a point for each level, under these scenarios.
+fn repeated(points: &[(&str, f64)]) -> Record {
+    let mut record = run(SUITE, 1, 3, points[0].1);
+    let measured = record.plan.measure_stage(0).expect("a stage");
+    record.plan.points[0].scenario = points[0].0.to_owned();
+    for (seed, (scenario, level)) in (1..).zip(&points[1..]) {
+        let once = run(SUITE, seed, 3, *level);
+        let stage = record.plan.stages.len() as u32;
+        let mut planned = record.plan.stages[measured as usize].clone();
+        planned.point = Some(record.plan.points.len() as u32);
+        record.plan.stages.push(planned);
+        record.plan.points.push(record.plan.points[0].clone());
+        record.plan.points.last_mut().expect("pushed").scenario = (*scenario).to_owned();
+        let mut recorded = once.stage(measured).expect("recorded").clone();
+        recorded.stage = stage;
+        recorded.samples.iter_mut().for_each(|sample| sample.stage = stage);
+        record.stages.push(recorded);
+    }
+    record
+}
+
+#[test]
+fn repetitions_decide_where_there_are_some() {
+    let side = |levels: [f64; 3]| repeated(&levels.map(|level| ("default", level)));
+    let same = compare(&[&side([1_000.0, 1_100.0, 900.0]), &side([950.0, 1_050.0, 980.0])]);
+    let rate = found(&same, Metric::Iops);
+    let point = &same.others[0].points[0];
+    assert_eq!((rate.verdict, point.repetitions, point.paired), (Verdict::NoDifference, (3, 3), false));
+    let less = compare(&[&side([1_000.0, 1_010.0, 990.0]), &side([700.0, 705.0, 710.0])]);
+    assert_eq!(found(&less, Metric::Iops).verdict, Verdict::Lower);
+}
+
+#[test]
+fn scenarios_of_one_run_are_compared_in_pairs() {
+    let day = [1_000.0, 1_400.0, 700.0, 1_200.0];
+    let points: Vec<(&str, f64)> = day.iter().flat_map(|level| [("local", *level), ("remote", 0.5 * level)]).collect();
+    let comparison = compare(&[&repeated(&points)]);
+    let against = &comparison.others[0];
+    assert_eq!(against.scenarios, Some(("local".to_owned(), "remote".to_owned())));
+    assert!(against.points[0].paired && against.points[0].repetitions == (4, 4));
+    let rate = found(&comparison, Metric::Iops);
+    assert!(rate.verdict == Verdict::Lower && (rate.percent + 50.0).abs() < 4.0, "{rate:?}");
+}
+
+#[test]
+fn other_work_under_the_same_name_is_refused_with_the_reason() {
+    let base = run(SUITE, 1, 30, 1_000.0);
+    let against = |suite: &str| compare(&[&base, &run(suite, 2, 30, 1_000.0)]).others.remove(0);
+    let larger = against(&format!("{SUITE}block_size = \"8KiB\"\n"));
+    let point = &larger.points[0];
+    assert!(
+        point.differences.is_empty() && point.unlike.iter().any(|unlike| unlike.refused && unlike.what == "block size")
+    );
+    let deeper = against(&format!("{SUITE}depth = 64\n"));
+    let point = &deeper.points[0];
+    assert_eq!((point.load, point.one_finding), (Load::Unequal, false));
+    assert!(
+        !point.differences.is_empty() && point.unlike.iter().all(|unlike| !unlike.refused && unlike.what == "depth")
+    );
+    let fixed = against(&format!("{SUITE}rate = 1000\n"));
+    assert!(fixed.points[0].differences.is_empty(), "a closed loop against a fixed rate");
+    let elsewhere = against(&SUITE.replace("\"w\"", "\"other\""));
+    assert_eq!((elsewhere.points.len(), elsewhere.only_base.len(), elsewhere.only_other.len()), (0, 1, 1));
+}
+
+#[test]
+fn the_same_rate_is_a_comparison_of_latencies() {
+    let suite = format!("{SUITE}rate = 1000\n");
+    let comparison = compare(&[&run(&suite, 1, 30, 1_000.0), &run(&suite, 2, 30, 1_000.0)]);
+    let point = &comparison.others[0].points[0];
+    assert_eq!((point.load, point.one_finding), (Load::EqualRate, false));
+}
+
+#[test]
+fn runs_that_differ_as_a_whole_say_so_and_a_simulation_is_no_match_for_a_target() {
+    let base = run(SUITE, 1, 30, 1_000.0);
+    let mut other = run(SUITE, 2, 30, 1_000.0);
+    other.plan.scale = Scale { numerator: 1, denominator: 10 };
+    other.version = "0.9.0".to_owned();
+    other.end = None;
+    let against = compare(&[&base, &other]).others.remove(0);
+    let what: Vec<&str> = against.unlike.iter().map(|unlike| unlike.what).collect();
+    assert_eq!(what, ["scale", "version of Plimsoll", "state"]);
+    assert_eq!(against.points.len(), 1);
+    other.plan.hosts[0].targets[0].kind = model::plan::PlannedTarget::Simulated;
+    let against = compare(&[&base, &other]).others.remove(0);
+    assert!(against.points.is_empty() && against.unlike[0].refused, "{:?}", against.unlike);
+    assert!(compare(&[&base]).others.is_empty() && compare(&[]).others.is_empty());
+}
+
+#[test]
+fn latencies_of_zero_and_nothing_at_all_are_not_compared() {
+    let still = |ios: usize| {
+        let mut recorded = Recorded::new(SUITE);
+        let stage = recorded.stage(StageKind::Measure);
+        (0..30).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &vec![0; ios])]));
+        recorded.end();
+        recorded.record()
+    };
+    let zeros = compare(&[&still(100), &still(100)]);
+    let metrics: Vec<Metric> = zeros.others[0].points[0].differences.iter().map(|found| found.metric).collect();
+    assert_eq!(metrics, [Metric::Iops, Metric::Bandwidth, Metric::CpuPerIo]);
+    assert_eq!(found(&zeros, Metric::Iops).verdict, Verdict::NoDifference);
+    assert_eq!(compare(&[&still(100), &still(0)]).others[0].points[0].differences, []);
+}

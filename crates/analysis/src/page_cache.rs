@@ -1,0 +1,133 @@
+//! Doubts that come from the page cache: what it could hold, and what it answered.
+
+use crate::results::ResultRow;
+use crate::warning::Warning;
+use model::plan::{HostPlan, PlannedTarget};
+use model::record::StageRecord;
+use model::spec::Backend;
+use model::testbed::HostFacts;
+use model::{Bytes, NoteKind, Op, Record};
+
+/// With twice the memory, the cache holds at most half of what is read in any order; the rule of thumb of file-system benchmarks.
+const MEMORY_RULE: u64 = 2;
+/// Less than this is what a file system reads ahead, or has to look up twice.
+const LEAST_FROM_MEMORY: f64 = 0.1;
+
+/// A layout that the page cache could hold a good part of, if it was in between.
+pub(crate) fn cached(record: &Record) -> Option<Warning> {
+    let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
+    if (record.plan.direct && !refused) || record.plan.backend == Backend::Null {
+        return None;
+    }
+    let is_shared = |host: &HostPlan| host.targets.iter().any(|target| target.kind == PlannedTarget::Joined);
+    if record.plan.hosts.iter().any(is_shared) {
+        // One file in the memories of all.
+        let memory = record.testbed.iter().map(|facts| facts.memory.0).fold(0, u64::saturating_add);
+        return fits(record.plan.footprint(), Bytes(memory));
+    }
+    let each =
+        |(host, facts): (&HostPlan, &HostFacts)| fits(Bytes(host.files().map(|file| file.size.0).sum()), facts.memory);
+    record.plan.hosts.iter().zip(&record.testbed).find_map(each)
+}
+
+/// The same for the files of trees, which are read through the page cache whatever the plan says of direct I/O.
+pub(crate) fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if row.op != Op::ReadFile {
+        return None;
+    }
+    let hosts = record.plan.hosts.iter().zip(&record.testbed);
+    hosts.map(|(host, facts)| (host.in_trees(), facts.memory)).find_map(|(footprint, memory)| {
+        // Files without a byte bring nothing, from wherever.
+        if footprint > Bytes(0) { fits(footprint, memory) } else { None }
+    })
+}
+
+fn fits(footprint: Bytes, memory: Bytes) -> Option<Warning> {
+    (footprint.0 < memory.0.saturating_mul(MEMORY_RULE)).then_some(Warning::Cached { footprint, memory })
+}
+
+/// Whether a part of a stage's reads never came to a device: what the hosts' kernels say that devices were made to read, beside what was
+/// read.
+pub(crate) fn from_memory(record: &Record, stage: &StageRecord, row: &ResultRow) -> Option<Warning> {
+    if row.op != Op::Read || !devices_are_counted(record) {
+        return None;
+    }
+    let notes = record.notes.iter().filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage.stage));
+    let counts: Vec<u64> = notes.filter_map(|note| note.detail.split(' ').next()?.parse().ok()).collect();
+    if counts.is_empty() {
+        return None;
+    }
+    let from_devices = counts.into_iter().fold(0, u64::saturating_add);
+    let ops = stage.samples.iter().flat_map(|sample| &sample.ops);
+    let read: u64 = ops.filter(|sample| sample.op == Op::Read).map(|sample| sample.bytes).sum();
+    if read == 0 {
+        return None;
+    }
+    let share = 1.0 - from_devices as f64 / read as f64;
+    (share >= LEAST_FROM_MEMORY).then_some(Warning::ReadFromMemory { share })
+}
+
+/// Whether every target hangs off a block device, whose reads the kernel puts down to the process; those of network file systems it may not.
+fn devices_are_counted(record: &Record) -> bool {
+    let mut targets = record.testbed.iter().flat_map(|host| &host.targets);
+    targets.all(|target| target.device.is_some() || target.file_system.as_deref() == Some("tmpfs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results;
+    use crate::testing::Recorded;
+    use model::{Note, StageKind};
+
+    const BUFFERED: &str = "[engine]\ndirect = false\n[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+
+    fn run(detail: Option<&str>, counted: bool) -> Vec<Warning> {
+        let mut recorded = Recorded::new(BUFFERED);
+        for target in recorded.record_mut().testbed.iter_mut().flat_map(|host| &mut host.targets) {
+            target.file_system = Some(if counted { "tmpfs" } else { "nfs4" }.to_owned());
+            target.device = None;
+        }
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
+        if let Some(detail) = detail {
+            let detail = detail.to_owned();
+            recorded.note(Note { stage: Some(stage), host: 0, kind: NoteKind::DeviceRead, detail });
+        }
+        recorded.end();
+        results(&recorded.record()).remove(0).warnings
+    }
+
+    #[test]
+    fn reads_that_no_device_saw_are_said() {
+        let share = |detail, counted| {
+            run(detail, counted).iter().find_map(|warning| match warning {
+                Warning::ReadFromMemory { share } => Some((share * 1000.0).round()),
+                _ => None,
+            })
+        };
+        // 100,000 × 4 KiB.
+        assert_eq!(share(Some("4096000 bytes were read from devices"), true), Some(990.0));
+        assert_eq!(share(Some("0 bytes were read from devices"), true), Some(1000.0));
+        assert_eq!(share(Some("400000000 bytes were read from devices"), true), None, "2 % is no doubt");
+        assert_eq!(share(Some("900000000 bytes were read from devices"), true), None, "read ahead");
+        assert_eq!(share(Some("no number"), true), None);
+        assert_eq!(share(None, true), None);
+        assert_eq!(share(Some("0 bytes were read from devices"), false), None, "nobody counts what a network brings");
+    }
+
+    #[test]
+    fn a_layout_of_less_than_twice_the_memory_is_said() {
+        let with = |times: u64| {
+            let mut recorded = Recorded::new(BUFFERED);
+            let record = recorded.record_mut();
+            record.testbed[0].memory = Bytes(1 << 30);
+            for file in record.plan.hosts[0].targets.iter_mut().flat_map(|target| &mut target.files) {
+                file.size = Bytes(0);
+            }
+            record.plan.hosts[0].targets[0].files[0].size = Bytes(times << 29);
+            cached(record).is_some()
+        };
+        assert!(with(1) && with(3) && !with(4));
+    }
+}

@@ -1,0 +1,102 @@
+//! `plimsoll ceiling`
+
+use super::{print, print_json};
+use crate::args::{CeilingArgs, Pattern};
+use crate::failure::{Failure, suite_failure};
+use crate::{suite, testbed};
+use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
+use model::cluster::Change;
+use model::devices::catalogue;
+use model::{Bytes, Cluster, Percent, Spec};
+use report::ceiling::{self, Ceilings};
+use std::process::ExitCode;
+
+/// Computes and shows what a testbed can carry.
+pub fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
+    if args.devices {
+        print(&ceiling::catalogue(catalogue()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(name) = &args.print {
+        print(testbed::built_in(name).ok_or_else(|| testbed::unknown(name))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &args.testbed {
+        None => print(&list()?)?,
+        Some(wanted) => show(args, wanted)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
+    let sets: Vec<Change> = args.sets.iter().map(Change::from).collect();
+    let cluster = testbed::read(wanted, &sets)?;
+    let workloads = workloads(args)?;
+    let judge = |cluster: &Cluster| -> Vec<Ceiling> { workloads.iter().map(|work| compute(cluster, work)).collect() };
+    let mut what_ifs = Vec::new();
+    for what_if in &args.what_ifs {
+        let changes: Vec<Change> = sets.iter().chain(&what_if.changes).cloned().collect();
+        what_ifs.push((what_if.name.clone(), judge(&testbed::read(wanted, &changes)?)));
+    }
+    let ceilings = Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
+    if let Some(out) = &args.out {
+        std::fs::write(out, ceiling::html(&ceilings)).map_err(|error| {
+            Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
+        })?;
+        eprintln!("page      {}", out.display());
+    }
+    if args.json { print_json(&ceiling::json(&ceilings)) } else { print(&ceiling::table(&ceilings)) }
+}
+
+/// One workload in fio's words, those of a suite, or the usual ones.
+fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
+    if let Some(pattern) = args.rw {
+        return Ok(vec![quick(args, pattern)]);
+    }
+    let Some(wanted) = &args.suite else { return Ok(Workload::usual(args.footprint)) };
+    let (name, text) = suite::find(std::slice::from_ref(wanted))?;
+    let spec = Spec::parse(&name, &text, &[]).map_err(|errors| suite_failure(&errors))?;
+    let points = spec.points.iter().flat_map(|point| {
+        let axes: Vec<String> = point.sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+        point.workloads.iter().map(move |work| (work, axes.join(", ")))
+    });
+    let named = points.map(|(work, axes)| {
+        let mut workload = Workload::of_spec(work, args.footprint);
+        if !axes.is_empty() {
+            workload.name = format!("{} ({axes})", workload.name);
+        }
+        workload
+    });
+    Ok(named.collect())
+}
+
+fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {
+    let mixed = args.rwmixread.unwrap_or(Percent::of(50));
+    let (word, is_random, read) = match pattern {
+        Pattern::Read => ("sequential", false, Percent::ALL),
+        Pattern::Write => ("sequential", false, Percent::ZERO),
+        Pattern::Randread => ("random", true, Percent::ALL),
+        Pattern::Randwrite => ("random", true, Percent::ZERO),
+        Pattern::Rw => ("sequential", false, mixed),
+        Pattern::Randrw => ("random", true, mixed),
+    };
+    let block = args.bs.unwrap_or(Bytes::kib(4));
+    let mix = match read {
+        Percent::ALL => "read".to_owned(),
+        Percent::ZERO => "write".to_owned(),
+        share => format!("{share} read"),
+    };
+    Workload::new(&format!("{block} {word} {mix}"), block, read, is_random, args.footprint)
+}
+
+fn list() -> Result<String, Failure> {
+    let mut lines = String::new();
+    for (name, _) in testbed::BUILT_IN {
+        let cluster = testbed::read(name, &[])?;
+        lines.push_str(&format!("{name:20} {}\n", cluster.top.description.value));
+    }
+    lines.push_str(
+        "\n`plimsoll ceiling NAME` says what it can carry; `plimsoll ceiling --print NAME > my.toml` prints one to start your own from.\n",
+    );
+    Ok(lines)
+}

@@ -1,0 +1,54 @@
+//! `plimsoll compare`: what differs between runs, and a gate for pipelines.
+
+use super::saved::{read, write_page};
+use super::{print, print_json};
+use crate::args::CompareArgs;
+use crate::failure::{CONDITION_MET, Failure};
+use analysis::compare::{Comparison, Condition, compare as differences};
+use model::Record;
+use std::process::ExitCode;
+
+/// Compares runs with the first of them.
+pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let records = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records: Vec<&Record> = records.iter().collect();
+    let comparison = differences(&records);
+    if comparison.others.is_empty() {
+        return Err(Failure::Usage(
+            "error: there is nothing to compare: one run with one scenario; name a second run file".to_owned(),
+        ));
+    }
+    if args.json {
+        print_json(&report::compare::json(&comparison, &records, &args.fail_if))?;
+    } else {
+        print(&report::compare::table(&comparison, &records))?;
+    }
+    if let Some(out) = &args.out {
+        write_page(&records, None, out)?;
+    }
+    gate(&args.fail_if, &comparison)
+}
+
+/// The exit code: of a gate that is closed, open, or has nothing to look at.
+fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<ExitCode, Failure> {
+    let mut closed = false;
+    for condition in conditions {
+        let outcome = condition.check(comparison);
+        if outcome.checked == 0 {
+            return Err(Failure::Usage(format!(
+                "error: --fail-if '{condition}' has nothing to look at: no point that can be compared has this figure; see the reasons above, or name another figure"
+            )));
+        }
+        for (run, key, found) in &outcome.met {
+            eprintln!(
+                "fail-if   {condition}: {} {} of run {}: {:+.1} %",
+                key.workload,
+                key.op.name(),
+                run + 1,
+                found.percent
+            );
+            closed = true;
+        }
+    }
+    Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })
+}

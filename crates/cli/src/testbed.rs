@@ -1,0 +1,60 @@
+//! Finds the testbed that was asked for.
+
+use crate::failure::{Failure, file_failure};
+use crate::suite;
+use model::Cluster;
+use model::cluster::Change;
+use model::spec::nearest;
+use std::path::Path;
+
+/// The reference testbeds, those of the five field reports: name and text.
+pub const BUILT_IN: [(&str, &str); 5] = [
+    ("azure-stack-hci", include_str!("../../../reference/testbeds/azure-stack-hci.toml")),
+    ("s2d-disaggregated", include_str!("../../../reference/testbeds/s2d-disaggregated.toml")),
+    ("vsan-four-corners", include_str!("../../../reference/testbeds/vsan-four-corners.toml")),
+    ("hyperflex-stretched", include_str!("../../../reference/testbeds/hyperflex-stretched.toml")),
+    ("pixstor-nvme", include_str!("../../../reference/testbeds/pixstor-nvme.toml")),
+];
+
+/// The testbed called `wanted`, with `changes` put in.
+pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
+    let text = match built_in(wanted) {
+        Some(text) => text.to_owned(),
+        None if wanted.ends_with(".toml") || wanted.contains('/') || Path::new(wanted).is_file() => {
+            suite::read(Path::new(wanted), "testbed")?
+        }
+        None => return Err(unknown(wanted)),
+    };
+    Cluster::parse(wanted, &text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+}
+
+/// The text of a reference testbed.
+pub fn built_in(wanted: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text)
+}
+
+/// No testbed has this name.
+pub fn unknown(wanted: &str) -> Failure {
+    let names = BUILT_IN.iter().map(|(name, _)| *name);
+    let remedy = match nearest(wanted, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            format!("the reference ones are {}; a testbed file ends in .toml", names.collect::<Vec<_>>().join(", "))
+        }
+    };
+    Failure::Usage(format!("error: no testbed is called `{wanted}`; {remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_testbed_is_good_and_named_like_its_file() {
+        for (name, text) in BUILT_IN {
+            let cluster = Cluster::parse(name, text, &[]).expect("a good testbed");
+            assert_eq!(cluster.top.name.value, name);
+            assert!(!cluster.top.description.value.is_empty() && !cluster.top.source.value.is_empty());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Whether a worker's ring can be polled: the kernel would refuse each request, or wait for an interrupt in vain, where it cannot.
+
+use super::Setup;
+use model::spec::Poll;
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
+use std::os::fd::{BorrowedFd, RawFd};
+
+/// What there is to know of one file for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Facts {
+    is_direct: bool,
+    /// Whether the device under it has queues that do not interrupt; `false` also where nobody can say which device that is.
+    has_poll_queues: bool,
+}
+
+/// The polling that the ring of `setup` can have, and if that is not what it wants, why in words.
+pub(super) fn possible(setup: &Setup) -> (Poll, Option<String>) {
+    judge(setup.poll, setup.only_moves, setup.files.iter().map(|file| facts(*file)))
+}
+
+fn judge(wanted: Poll, only_moves: bool, mut files: impl Iterator<Item = Facts>) -> (Poll, Option<String>) {
+    if wanted != Poll::Completions {
+        return (wanted, None);
+    }
+    let why = if !only_moves {
+        Some("the workload has requests besides reads and writes, which a polled ring refuses")
+    } else {
+        files.find_map(|file| match file {
+            Facts { is_direct: false, .. } => Some("not with requests through the page cache"),
+            Facts { has_poll_queues: false, .. } => Some("a device under the target has no poll queues"),
+            Facts { .. } => None,
+        })
+    };
+    match why {
+        None => (wanted, None),
+        Some(why) => (Poll::None, Some(format!("poll {wanted}: {why}"))),
+    }
+}
+
+fn facts(file: RawFd) -> Facts {
+    // SAFETY: the caller keeps the files of a ring open.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    let has_poll_queues = fstat(file).is_ok_and(|stat| {
+        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+        polls(if is_device { stat.st_rdev } else { stat.st_dev })
+    });
+    Facts { is_direct: fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT)), has_poll_queues }
+}
+
+/// What the kernel says of a block device, or of that which it is a partition of.
+fn polls(device: u64) -> bool {
+    let place = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    let read = |queue: &str| std::fs::read_to_string(format!("{place}/{queue}/io_poll"));
+    read("queue").or_else(|_| read("../queue")).is_ok_and(|text| text.trim() == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Facts = Facts { is_direct: true, has_poll_queues: true };
+
+    #[test]
+    fn completions_are_polled_only_where_every_file_can_be() {
+        assert_eq!(judge(Poll::Completions, true, [GOOD, GOOD].into_iter()), (Poll::Completions, None));
+        for (bad, word) in [
+            (Facts { is_direct: false, ..GOOD }, "page cache"),
+            (Facts { has_poll_queues: false, ..GOOD }, "no poll queues"),
+        ] {
+            let (poll, why) = judge(Poll::Completions, true, [GOOD, bad].into_iter());
+            assert_eq!(poll, Poll::None);
+            assert!(why.is_some_and(|why| why.starts_with("poll completions: ") && why.contains(word)));
+        }
+        let (poll, why) = judge(Poll::Completions, false, [GOOD].into_iter());
+        assert!(poll == Poll::None && why.is_some_and(|why| why.contains("besides reads and writes")));
+    }
+
+    #[test]
+    fn what_asks_nothing_of_the_files_is_left_alone() {
+        let bad = Facts { is_direct: false, has_poll_queues: false };
+        for wanted in [Poll::None, Poll::Submissions] {
+            assert_eq!(judge(wanted, false, [bad].into_iter()), (wanted, None));
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_has_no_queues() {
+        assert!(!polls(u64::MAX));
+    }
+}

@@ -1,0 +1,184 @@
+//! Amounts that are measured: who ends when, what counts, and one file for several hosts.
+
+use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use model::plan::{Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::spec::{Access, Backend};
+use model::units::{Bytes, Nanos, Percent};
+use model::{IntervalSample, NoteKind, Op, Phase, StageKind};
+use std::path::Path;
+
+const BLOCK: u64 = 4096;
+const FILE: u64 = 1024 * BLOCK;
+
+/// A stage in which worker `n` has the `n`-th of `shares`, in blocks, one behind the other.
+fn stage(number: u32, read: u32, once: Once, shares: &[u64]) -> HostStage {
+    let mut offset = 0;
+    let mut worker = |blocks: &u64| {
+        let extent = Extent { file: 0, offset, length: blocks * BLOCK };
+        offset += extent.length;
+        Worker { work: 0, seed: offset, turn: (0, 1), extents: vec![extent], files: None }
+    };
+    let workers = shares.iter().map(&mut worker).collect();
+    let work = Work::simple(Bytes(BLOCK), Percent::of(read), Access::Sequential, 2, Stop::Once(once));
+    HostStage { stage: number, kind: StageKind::Measure, works: vec![work], workers }
+}
+
+fn plan(root: &Path, host: u32, backend: Backend, direct: bool, stages: Vec<HostStage>) -> HostPlan {
+    let root = root.to_str().expect("UTF-8").to_owned();
+    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
+    let kind = if host == 0 { PlannedTarget::Directory { root: root.clone() } } else { PlannedTarget::Joined };
+    HostPlan {
+        run_id: "test".into(),
+        host,
+        hostname: "h".into(),
+        interval: Nanos::millis(10),
+        backend,
+        poll: model::spec::Poll::None,
+        direct,
+        evict: true,
+        drop_caches: false,
+        patience: Nanos::seconds(5),
+        raw_latencies: false,
+        cpus: vec![],
+        own_cpu: false,
+        virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
+        targets: vec![Target { path: root, kind, files }],
+        trees: Vec::new(),
+        stages,
+    }
+}
+
+fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let root = base.path().join("target");
+    (base, root)
+}
+
+fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, Vec<IntervalSample>) {
+    let mut samples = Vec::new();
+    let stage = targets.plan().stages[stage].clone();
+    let outcome =
+        run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| samples.push(sample)).expect("runs");
+    (outcome, samples)
+}
+
+/// Successes and bytes of an operation in one phase.
+fn sum(samples: &[IntervalSample], phase: Phase, op: Op) -> (u64, u64) {
+    let ops = samples.iter().filter(|sample| sample.phase == phase).flat_map(|sample| &sample.ops);
+    ops.filter(|sample| sample.op == op).fold((0, 0), |(ios, bytes), op| (ios + op.ios, bytes + op.bytes))
+}
+
+const ALL: Once = Once { stonewall: false, fsync: true, close: true };
+
+#[test]
+fn each_worker_does_its_share_and_flushes_it_and_the_first_is_told_apart() {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        // On a machine that has no CPU to spare, the worker with the small share may be let go only when the other is done.
+        let has_tail = (0..20).any(|_| the_first_is_told_apart(backend));
+        assert!(has_tail, "{backend}: the small share was never the first to be done");
+    }
+}
+
+/// Whether anything was left to do when the first worker was done.
+fn the_first_is_told_apart(backend: Backend) -> bool {
+    let (_base, root) = scratch();
+    let targets = open(plan(&root, 0, backend, true, vec![stage(0, 0, ALL, &[8, 1000])])).expect("opens");
+    let (outcome, samples) = run(&targets, 0);
+    assert!(!outcome.failed && !outcome.interrupted, "{backend}: {outcome:?}");
+    let (load, tail) = (sum(&samples, Phase::Load, Op::Write), sum(&samples, Phase::Tail, Op::Write));
+    assert_eq!(load.0 + tail.0, 1008, "{backend}: every block once");
+    assert!(load.0 >= 8, "{backend}: {load:?} {tail:?}");
+    assert_eq!(sum(&samples, Phase::Load, Op::Fsync).0 + sum(&samples, Phase::Tail, Op::Fsync).0, 2, "{backend}");
+    assert_eq!(sum(&samples, Phase::Drain, Op::Write).0 + sum(&samples, Phase::Drain, Op::Fsync).0, 0);
+    let ends = samples.iter().map(|sample| sample.start_ns + sample.length_ns);
+    for (sample, end) in samples[1..].iter().zip(ends) {
+        assert_eq!(sample.start_ns, end, "{backend}: intervals adjoin, also at the wall");
+    }
+    targets.remove().expect("removed");
+    tail.0 > 0
+}
+
+#[test]
+fn a_stonewall_ends_all_with_the_first() {
+    let (_base, root) = scratch();
+    let once = Once { stonewall: true, fsync: false, close: false };
+    let targets = open(plan(&root, 0, Backend::Sync, true, vec![stage(0, 0, once, &[4, 1000])])).expect("opens");
+    let (outcome, samples) = run(&targets, 0);
+    assert!(!outcome.interrupted && !outcome.failed);
+    let written: u64 =
+        samples.iter().flat_map(|sample| &sample.ops).filter(|op| op.op == Op::Write).map(|op| op.ios).sum();
+    assert!((4..1004).contains(&written), "{written}");
+    assert!(samples.iter().all(|sample| sample.phase != Phase::Tail));
+    assert_eq!(sum(&samples, Phase::Drain, Op::Fsync).0, 1, "flushed when nothing is measured any more");
+    targets.remove().expect("removed");
+}
+
+#[test]
+fn a_workers_blocks_in_turn_are_every_nth_of_the_file() {
+    let (_base, root) = scratch();
+    let mut in_turn = stage(0, 0, ALL, &[1, 1]);
+    in_turn.works[0].pattern.stride = Bytes(2 * BLOCK);
+    for (number, worker) in in_turn.workers.iter_mut().enumerate() {
+        let offset = number as u64 * BLOCK;
+        worker.extents = vec![Extent { file: 0, offset, length: FILE - BLOCK }];
+    }
+    let targets = open(plan(&root, 0, Backend::IoUring, true, vec![in_turn])).expect("opens");
+    let (_, samples) = run(&targets, 0);
+    let written: u64 =
+        samples.iter().flat_map(|sample| &sample.ops).filter(|op| op.op == Op::Write).map(|op| op.ios).sum();
+    assert_eq!(written, FILE / BLOCK);
+    let bytes = std::fs::read(root.join("data-00000.bin")).expect("there");
+    assert!(bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)), "no block was left out");
+    targets.remove().expect("removed");
+}
+
+#[test]
+fn a_second_host_opens_what_the_first_one_makes_and_removes_nothing() {
+    let (_base, root) = scratch();
+    let half = |offset: u64| {
+        let mut stage = stage(0, 0, ALL, &[FILE / BLOCK / 2]);
+        stage.workers[0].extents[0].offset = offset;
+        stage
+    };
+    let second = plan(&root, 1, Backend::Sync, true, vec![half(FILE / 2)]);
+    // It waits for the file.
+    let waiting = std::thread::spawn(move || open(second).expect("opens once it is there"));
+    let first = open(plan(&root, 0, Backend::Sync, true, vec![half(0)])).expect("opens");
+    let second = waiting.join().expect("no panic");
+    for targets in [&first, &second] {
+        run(targets, 0);
+    }
+    second.remove().expect("nothing to remove");
+    let bytes = std::fs::read(root.join("data-00000.bin")).expect("there still");
+    assert!(bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)));
+    first.remove().expect("removed");
+    assert!(!root.exists());
+    let mut lonely = plan(&root, 1, Backend::Sync, true, vec![half(0)]);
+    lonely.patience = Nanos::millis(100);
+    let error = open(lonely).expect_err("nobody makes it").to_string();
+    assert!(error.contains("first host") && error.contains("patience"), "{error}");
+}
+
+#[test]
+fn reads_through_the_page_cache_begin_without_it_and_the_kernel_says_so() {
+    let (_base, root) = scratch();
+    let stages = vec![stage(0, 0, ALL, &[1024]), stage(1, 100, ALL, &[1024]), stage(2, 100, ALL, &[1024])];
+    let mut given = plan(&root, 0, Backend::Sync, false, stages);
+    let devices = |outcome: &StageOutcome| -> u64 {
+        let note = outcome.findings.iter().find(|note| note.kind == NoteKind::DeviceRead).expect("said");
+        note.detail.split(' ').next().and_then(|word| word.parse().ok()).expect("a number")
+    };
+    let targets = open(given.clone()).expect("opens");
+    assert!(targets.notes().iter().any(|note| note.kind == NoteKind::PageCache), "{:?}", targets.notes());
+    let (outcome, _) = run(&targets, 0);
+    assert!(outcome.findings.is_empty(), "a write needs no empty cache");
+    assert!(devices(&run(&targets, 1).0) >= FILE, "evicted, so that the device gave every byte");
+    assert!(devices(&run(&targets, 2).0) >= FILE, "and again");
+    drop(targets);
+    given.evict = false;
+    let targets = open(given).expect("opens");
+    run(&targets, 1);
+    assert!(devices(&run(&targets, 2).0) < FILE / 2, "what was just read comes from memory");
+    targets.remove().expect("removed");
+}

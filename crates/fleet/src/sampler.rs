@@ -1,0 +1,80 @@
+//! Reads the host's counters while a stage runs.
+
+use crate::link::Outlet;
+use crate::wire::FromAgent;
+use model::plan::HostPlan;
+use probe::{Counters, Tree};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The least time between two readings: the kernel counts CPU time in steps of 10 ms, and a reading must stay cheap.
+const LEAST: Duration = Duration::from_millis(100);
+/// How long the stage waits for the first and for the last reading. A driver that hangs while it is asked must hold up no run.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A thread beside the stage that sends the host's counters; without one where time is simulated and not ours.
+pub(crate) struct Sampler {
+    running: Option<Running>,
+}
+
+struct Running {
+    /// Closed to end the thread.
+    end: Sender<()>,
+    /// Closed by the thread when it has ended.
+    ended: Receiver<()>,
+}
+
+impl Sampler {
+    /// Reads the counters for the first time, and from then on at the plan's interval. What the stage does from now on is counted.
+    pub(crate) fn start(out: Outlet, plan: &HostPlan, stage: u32) -> Sampler {
+        if plan.virtual_time {
+            return Sampler { running: None };
+        }
+        let (host, interval) = (plan.host, Duration::from_nanos(plan.interval.0).max(LEAST));
+        let send = move |counters: &mut Counters| {
+            let mut sample = counters.read();
+            (sample.stage, sample.host) = (stage, host);
+            out.send(&FromAgent::Counters(Box::new(sample))).is_ok()
+        };
+        let (ready, is_ready) = channel();
+        let (end, is_over) = channel();
+        let (over, ended) = channel();
+        let run = move || {
+            // Closed when this ends, however it does.
+            let _over: Sender<()> = over;
+            let counters = Counters::open(&Tree::real());
+            if ready.send(()).is_ok() {
+                sample(counters, interval, &is_over, send);
+            }
+        };
+        // Without a thread, or one that is not ready in time, the run goes on; the stage has no counters then.
+        let thread = thread::Builder::new().name("counters".to_owned()).spawn(run);
+        let is_running = thread.is_ok() && is_ready.recv_timeout(PATIENCE).is_ok();
+        Sampler { running: is_running.then_some(Running { end, ended }) }
+    }
+
+    /// Reads them for the last time, so that together the samples cover all of the stage.
+    pub(crate) fn end(self) {
+        if let Some(Running { end, ended }) = self.running {
+            drop(end);
+            // Nothing is ever sent: it is closed, or time is over.
+            let _ = ended.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+fn sample(mut counters: Counters, interval: Duration, is_over: &Receiver<()>, send: impl Fn(&mut Counters) -> bool) {
+    let mut next = Instant::now() + interval;
+    loop {
+        let wait = next.saturating_duration_since(Instant::now());
+        let over = is_over.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
+        if !send(&mut counters) || over {
+            return;
+        }
+        // A host too busy to keep up gets fewer, longer intervals.
+        while next <= Instant::now() {
+            next += interval;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What layouts and amounts become in a plan.
+
+use super::*;
+use crate::plan::{Extent, HostStage, Once, PlannedTarget, Stage, StageKind, Stop};
+use crate::testbed::{DirectIo, TargetFacts, TargetKind};
+use crate::units::Bytes;
+
+fn host(name: &str, path: &str) -> HostFacts {
+    HostFacts {
+        hostname: name.into(),
+        kernel: "Linux".into(),
+        cpu_model: "cpu".into(),
+        logical_cpus: 2,
+        memory: Bytes::gib(16),
+        memory_available: Bytes::gib(8),
+        numa_cpus: vec![vec![0, 1]],
+        hypervisor: None,
+        place: crate::testbed::Place::default(),
+        identity: String::new(),
+        inventory: Default::default(),
+        agent_version: "0".into(),
+        targets: vec![TargetFacts {
+            path: path.into(),
+            kind: TargetKind::Missing,
+            writable: true,
+            file_system: Some("gpfs".into()),
+            free: Bytes::gib(100),
+            total: Bytes::gib(200),
+            free_inodes: None,
+            direct: DirectIo::Aligned(512),
+            device: None,
+            chain: Vec::new(),
+        }],
+    }
+}
+
+fn planned(suite: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<Refusal>> {
+    let spec = Spec::parse("t.toml", &format!("name = \"t\"\n{suite}"), &[]).expect("a good suite");
+    let scale = "1".parse().expect("a scale");
+    plan(&Request { run_id: "r", spec: &spec, scale, existing: false, destroy_data: &[], hosts })
+}
+
+fn two() -> [HostFacts; 2] {
+    [host("a", "/t"), host("b", "/t")]
+}
+
+fn shared(workload: &str) -> String {
+    format!(
+        "[layout]\nkind = \"shared-file\"\nsize = \"48KiB\"\n[[workload]]\nname = \"w\"\naccess = \"sequential\"\nworkers = 2\n{workload}"
+    )
+}
+
+/// File, offset and length of every worker of a host in `measure`.
+fn extents(plan: &Plan, host: usize) -> Vec<Vec<(u64, u64)>> {
+    let stage = plan.measure_stage(0).expect("measured") as usize;
+    let of = |extents: &[Extent]| extents.iter().map(|extent| (extent.offset, extent.length)).collect();
+    plan.hosts[host].stages[stage].workers.iter().map(|worker| of(&worker.extents)).collect()
+}
+
+const K: u64 = 1024;
+
+#[test]
+fn one_host_makes_the_shared_file_and_all_workers_of_all_hosts_have_their_part_of_it() {
+    let plan = planned(&shared(""), &two()).expect("a plan");
+    assert!(matches!(plan.hosts[0].targets[0].kind, PlannedTarget::Directory { .. }));
+    assert_eq!(plan.hosts[1].targets[0].kind, PlannedTarget::Joined);
+    assert_eq!(plan.hosts[0].targets[0].files, plan.hosts[1].targets[0].files);
+    assert_eq!(plan.footprint(), Bytes(48 * K), "the file counts once");
+    assert_eq!(plan.prepare_bytes(), Bytes(48 * K), "and is prepared once, by both");
+    let prepared = |stage: &HostStage| stage.kind == StageKind::Prepare && stage.workers.is_empty();
+    assert!(!plan.hosts.iter().all(|host| host.stages.iter().any(prepared)));
+    assert_eq!(extents(&plan, 0), [[(0, 12 * K)], [(12 * K, 12 * K)]]);
+    assert_eq!(extents(&plan, 1), [[(24 * K, 12 * K)], [(36 * K, 12 * K)]]);
+    let other = [host("a", "/t"), host("b", "/elsewhere")];
+    let refusals = planned(&shared(""), &other).expect_err("two directories");
+    assert!(refusals[0].to_string().contains("host b") && refusals[0].to_string().contains("/elsewhere"));
+}
+
+#[test]
+fn blocks_come_in_turn_over_all_hosts() {
+    let plan = planned(&shared("sharing = \"interleaved\""), &two()).expect("a plan");
+    assert_eq!(extents(&plan, 0), [[(0, 36 * K)], [(4 * K, 36 * K)]]);
+    assert_eq!(extents(&plan, 1), [[(8 * K, 36 * K)], [(12 * K, 36 * K)]]);
+    let stage: &Stage = &plan.stages[plan.measure_stage(0).expect("measured") as usize];
+    assert_eq!(stage.works[0].pattern.stride, Bytes(16 * K));
+}
+
+#[test]
+fn segments_give_each_worker_a_part_of_each_and_whole_gives_all_to_all() {
+    let plan = planned(&shared("segments = 3"), &two()).expect("a plan");
+    assert_eq!(extents(&plan, 1)[0], [(8 * K, 4 * K), (24 * K, 4 * K), (40 * K, 4 * K)]);
+    let plan = planned(&shared("sharing = \"whole\""), &two()).expect("a plan");
+    assert_eq!(extents(&plan, 0), [[(0, 48 * K)], [(0, 48 * K)]]);
+    assert_eq!(extents(&plan, 0), extents(&plan, 1));
+    let far = "[layout]\nkind = \"shared-file\"\nsize = \"8GiB\"\n[[workload]]\nname = \"w\"\nworkers = 1024\nsegments = 2000";
+    assert!(planned(far, &two()[..1]).expect_err("too many")[0].message.contains("more than 1000000 pieces"));
+}
+
+#[test]
+fn an_amount_cuts_shares_and_counts_what_is_left() {
+    let amount = "[stages]\namount = \"8KiB\"\nstonewall = true\ncount_close = false\n";
+    let plan = planned(&format!("{amount}{}", shared("")), &two()).expect("a plan");
+    assert_eq!(extents(&plan, 1), [[(24 * K, 8 * K)], [(36 * K, 8 * K)]]);
+    let measure = plan.measure_stage(0).expect("measured");
+    assert_eq!(plan.stages[measure as usize].stop(), Stop::Once(Once { stonewall: true, fsync: true, close: false }));
+    assert_eq!(plan.amount(measure), Bytes(32 * K));
+    assert_eq!(plan.fixed_time(), Nanos(0));
+    let in_turn = planned(&format!("{amount}{}", shared("sharing = \"interleaved\"")), &two()).expect("a plan");
+    assert_eq!(extents(&in_turn, 0)[1], [(4 * K, 20 * K)]);
+    assert_eq!(in_turn.amount(measure), Bytes(32 * K));
+    let all = planned(&format!("[stages]\namount = \"all\"\n{}", shared("")), &two()).expect("a plan");
+    assert_eq!(all.amount(measure), Bytes(48 * K));
+}
+
+#[test]
+fn files_of_several_sizes_come_by_their_weights() {
+    let suite = "[layout]\nfiles = 8\nsizes = \"4KiB:3, 1MiB:1\"\n[[workload]]\nname = \"w\"\nworkers = 2\n";
+    let plan = planned(suite, &two()[..1]).expect("a plan");
+    let sizes: Vec<u64> = plan.hosts[0].files().map(|file| file.size.0 / K).collect();
+    assert_eq!(sizes, [4, 4, 1024, 4, 4, 4, 1024, 4]);
+    assert_eq!(plan.prepare_bytes(), Bytes((6 * 4 + 2 * 1024) * K));
+    let large = planned(&format!("{suite}block_size = \"64KiB\""), &two()[..1]).expect("a plan");
+    let measure = large.measure_stage(0).expect("measured") as usize;
+    let files =
+        large.hosts[0].stages[measure].workers.iter().flat_map(|worker| &worker.extents).map(|extent| extent.file);
+    assert_eq!(files.collect::<Vec<_>>(), [2, 6], "small files have no room for the blocks");
+}
+
+#[test]
+fn files_are_counted_for_each_worker_and_odd_transfers_need_the_page_cache() {
+    let suite = "[layout]\nper = \"worker\"\nfiles = 3\nsize = \"1MiB\"\n[[workload]]\nname = \"w\"\nworkers = 4\n";
+    let plan = planned(suite, &two()[..1]).expect("a plan");
+    assert_eq!(plan.hosts[0].files().count(), 12);
+    assert!(plan.hosts[0].stages[1].workers.iter().all(|worker| worker.extents.len() == 3), "each has its own");
+    let many = suite.replace("files = 3", "files = 65536");
+    let told = planned(&many, &two()[..1]).expect_err("too many");
+    assert!(told.iter().any(|refusal| refusal.message.contains("262144 files")), "{told:?}");
+    let odd = shared("block_size = 47008").replace("48KiB", "2MiB");
+    let refusal = &planned(&odd, &two()[..1]).expect_err("direct")[0];
+    assert!(refusal.message.contains("47008") && refusal.remedy.contains("--buffered"), "{refusal}");
+    let buffered = planned(&format!("[engine]\ndirect = false\n{odd}"), &two()[..1]).expect("a plan");
+    assert_eq!(extents(&buffered, 0)[1], [(22 * 47_008, 22 * 47_008)]);
+}

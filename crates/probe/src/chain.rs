@@ -1,0 +1,202 @@
+//! The layers from a target down to its media.
+
+use crate::tree::{Tree, text};
+use crate::{device, mounts};
+use model::inventory::{Link, LinkKind};
+use procfs::process::MountInfo;
+use std::path::Path;
+
+/// No system stacks devices as deep as this; a recorded one might go round in a circle.
+const DEEPEST: u32 = 16;
+/// More devices than one target lies on.
+const MOST: usize = 1_024;
+
+/// The chain below a mount.
+pub fn below_mount(tree: &Tree, mount: &MountInfo) -> Vec<Link> {
+    let facts = mounts::facts(mount);
+    let on = format!("{} at {}", facts.source, facts.mount_point).trim_start().to_owned();
+    let (kind, detail) = match facts.network {
+        true if facts.servers.is_empty() => (LinkKind::Network, on),
+        true => (LinkKind::Network, format!("{on}, served by {}", facts.servers.join(", "))),
+        false => (LinkKind::FileSystem, on),
+    };
+    let mut chain = vec![Link { depth: 0, kind, name: facts.file_system, detail, device: None }];
+    if kind == LinkKind::FileSystem {
+        for device in devices(tree, mount) {
+            walk(tree, &device, 1, &mut chain);
+        }
+    }
+    chain
+}
+
+/// The chain of the device `major:minor`, itself first.
+pub fn of_device(tree: &Tree, device: &str) -> Vec<Link> {
+    let mut chain = Vec::new();
+    walk(tree, device, 0, &mut chain);
+    chain
+}
+
+/// The devices that a file system lies on, as `major:minor`.
+fn devices(tree: &Tree, mount: &MountInfo) -> Vec<String> {
+    if mount.fs_type != "btrfs" {
+        // Those without a device of their own have number 0.
+        return if mount.majmin.starts_with("0:") { Vec::new() } else { vec![mount.majmin.clone()] };
+    }
+    // Btrfs spreads over several, and numbers itself like none of them: one folder for each file system names them all.
+    let source = mount.mount_source.as_deref().and_then(|source| Path::new(source).file_name()?.to_str());
+    let lists = tree.names("sys/fs/btrfs").into_iter().map(|id| format!("sys/fs/btrfs/{id}/devices"));
+    let found =
+        lists.map(|folder| tree.names(&folder)).find(|names| names.iter().any(|name| Some(name.as_str()) == source));
+    let numbers = found.unwrap_or_default().into_iter().filter_map(|name| number_of(tree, &name));
+    numbers.collect()
+}
+
+/// `major:minor` of the device that the kernel calls so.
+fn number_of(tree: &Tree, name: &str) -> Option<String> {
+    tree.text(&format!("sys/class/block/{name}/dev"))
+}
+
+fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
+    let Some(folder) = device::folder(tree, device).filter(|_| depth < DEEPEST && chain.len() < MOST) else { return };
+    let (kind, detail) = layer(&folder);
+    let facts = device::facts(tree, device);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    chain.push(Link { depth, kind, name, detail, device: facts });
+    if kind == LinkKind::Partition {
+        if let Some(disk) = folder.parent().and_then(|disk| text(&disk.join("dev"))) {
+            walk(tree, &disk, depth + 1, chain);
+        }
+        return;
+    }
+    let slaves = std::fs::read_dir(folder.join("slaves")).into_iter().flatten().flatten();
+    let mut slaves: Vec<String> = slaves.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    slaves.sort();
+    for slave in slaves.iter().filter_map(|name| number_of(tree, name)) {
+        walk(tree, &slave, depth + 1, chain);
+    }
+}
+
+/// What a device is, and what the kernel tells of it.
+fn layer(folder: &Path) -> (LinkKind, String) {
+    let read = |file: &str| text(&folder.join(file));
+    if read("partition").is_some() {
+        return (LinkKind::Partition, String::new());
+    }
+    if let Some(name) = read("dm/name") {
+        let id = read("dm/uuid").unwrap_or_default();
+        let kinds = [("LVM-", "LVM volume"), ("CRYPT-", "encrypted volume"), ("mpath-", "multipath device")];
+        let kind = kinds.iter().find(|(start, _)| id.starts_with(start)).map_or("volume", |(_, kind)| kind);
+        return (LinkKind::Mapper, format!("{kind} {name}"));
+    }
+    if let Some(level) = read("md/level") {
+        let disks = read("md/raid_disks").map(|disks| format!(" of {disks}")).unwrap_or_default();
+        let state = read("md/degraded").filter(|missing| missing != "0").map(|missing| format!(", {missing} missing"));
+        return (LinkKind::Raid, format!("{level}{disks}{}", state.unwrap_or_default()));
+    }
+    if let Some(file) = read("loop/backing_file") {
+        return (LinkKind::Loop, format!("over {file}"));
+    }
+    (LinkKind::Disk, String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::testing::{link, tree};
+
+    /// A volume on a RAID of two partitions, and a device that is built on itself.
+    fn recorded() -> (tempfile::TempDir, Tree) {
+        let (folder, tree) = tree(&[
+            ("sys/devices/v/dm-0/dev", "253:0\n"),
+            ("sys/devices/v/dm-0/dm/name", "vg-data\n"),
+            ("sys/devices/v/dm-0/dm/uuid", "LVM-abc\n"),
+            ("sys/devices/v/dm-0/slaves/md0", ""),
+            ("sys/devices/v/md0/dev", "9:0\n"),
+            ("sys/devices/v/md0/md/level", "raid1\n"),
+            ("sys/devices/v/md0/md/raid_disks", "2\n"),
+            ("sys/devices/v/md0/md/degraded", "1\n"),
+            ("sys/devices/v/md0/slaves/sdb1", ""),
+            ("sys/devices/v/md0/slaves/sda1", ""),
+            ("sys/devices/p/sda/dev", "8:0\n"),
+            ("sys/devices/p/sda/size", "2048\n"),
+            ("sys/devices/p/sda/queue/rotational", "1\n"),
+            ("sys/devices/p/sda/sda1/dev", "8:1\n"),
+            ("sys/devices/p/sda/sda1/partition", "1\n"),
+            ("sys/devices/p/sdb/dev", "8:16\n"),
+            ("sys/devices/p/sdb/queue/rotational", "1\n"),
+            ("sys/devices/p/sdb/sdb1/dev", "8:17\n"),
+            ("sys/devices/p/sdb/sdb1/partition", "1\n"),
+            ("sys/devices/v/dm-9/dev", "253:9\n"),
+            ("sys/devices/v/dm-9/slaves/dm-9", ""),
+            ("sys/fs/btrfs/features/x", ""),
+            ("sys/fs/btrfs/1-2/devices/sda", ""),
+            ("sys/fs/btrfs/1-2/devices/sdb", ""),
+        ]);
+        for (number, path) in [
+            ("253:0", "v/dm-0"),
+            ("9:0", "v/md0"),
+            ("8:0", "p/sda"),
+            ("8:1", "p/sda/sda1"),
+            ("8:16", "p/sdb"),
+            ("8:17", "p/sdb/sdb1"),
+            ("253:9", "v/dm-9"),
+        ] {
+            link(&tree, &format!("sys/dev/block/{number}"), &format!("sys/devices/{path}"));
+            let name = path.rsplit('/').next().expect("a name");
+            link(&tree, &format!("sys/class/block/{name}"), &format!("sys/devices/{path}"));
+        }
+        (folder, tree)
+    }
+
+    fn words(chain: &[Link]) -> Vec<String> {
+        chain.iter().map(|link| format!("{} {} {} {}", link.depth, link.kind.words(), link.name, link.detail)).collect()
+    }
+
+    #[test]
+    fn a_volume_on_a_raid_is_followed_to_both_disks() {
+        let (_folder, tree) = recorded();
+        let chain = of_device(&tree, "253:0");
+        assert_eq!(
+            words(&chain),
+            [
+                "0 device mapper dm-0 LVM volume vg-data",
+                "1 software RAID md0 raid1 of 2, 1 missing",
+                "2 partition sda1 ",
+                "3 device sda ",
+                "2 partition sdb1 ",
+                "3 device sdb ",
+            ]
+        );
+        assert_eq!(chain[3].device.as_ref().and_then(|device| device.rotational), Some(true));
+    }
+
+    #[test]
+    fn a_file_system_stands_above_its_devices_and_a_remote_one_alone() {
+        let (_folder, tree) = recorded();
+        let mounted = |line: &str| {
+            std::fs::create_dir_all(tree.path("proc/self")).expect("a folder");
+            std::fs::write(tree.path("proc/self/mountinfo"), line).expect("a file");
+            words(&below_mount(&tree, &mounts::read(&tree)[0]))
+        };
+        assert_eq!(
+            mounted("27 1 8:1 / /mnt rw - ext4 /dev/sda1 rw\n"),
+            ["0 file system ext4 /dev/sda1 at /mnt", "1 partition sda1 ", "2 device sda "]
+        );
+        assert_eq!(
+            mounted("27 1 0:40 / /mnt rw - btrfs /dev/sda rw\n"),
+            ["0 file system btrfs /dev/sda at /mnt", "1 device sda ", "1 device sdb "]
+        );
+        assert_eq!(mounted("27 1 0:41 / /mnt rw - tmpfs none rw\n"), ["0 file system tmpfs at /mnt"]);
+        assert_eq!(
+            mounted("27 1 0:42 / /mnt rw - nfs4 filer:/x rw,addr=10.0.0.1\n"),
+            ["0 network file system nfs4 filer:/x at /mnt, served by filer"]
+        );
+    }
+
+    #[test]
+    fn a_circle_ends() {
+        let (_folder, tree) = recorded();
+        assert_eq!(of_device(&tree, "253:9").len(), DEEPEST as usize);
+        assert_eq!(of_device(&tree, "1:1"), []);
+    }
+}

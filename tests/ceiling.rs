@@ -1,0 +1,117 @@
+//! What a described cluster can carry: the findings of the field reports from the command line, and what bad testbeds are told.
+
+mod common;
+
+use common::{names, plimsoll, scratch};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_findings_of_the_reports_come_out_of_the_command_line() {
+    let folder = scratch();
+    let say = |line: &str| {
+        let args: Vec<&str> = line.split(' ').collect();
+        plimsoll(folder.path(), &args).with_code(0).out
+    };
+    let a = say("ceiling azure-stack-hci --footprint 36GiB");
+    assert!(a.contains("4k random read: CPU binds at"), "{a}");
+    assert!(a.contains("128k sequential read: cache drives bind at 38.40 GB/s"), "{a}");
+    assert!(a.contains("Protection: each write is 3.00 writes on drives."), "{a}");
+    let c = say("ceiling vsan-four-corners --rw randread --footprint 16TB --measured 6747");
+    assert!(c.contains("4 KiB random read: capacity drives bind at 36,364 IOPS"), "{c}");
+    assert!(c.contains("Measured, 6,747 IOPS: 19 % of capacity drives"), "{c}");
+    let e = say("ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if nodes-2 --what-if ports+1");
+    for words in [
+        "node ports bind at 96.00 GB/s",
+        "capacity drives would at 102.40 GB/s",
+        "88 % of node ports",
+        "48.00 GB/s (node ports) -50 %",
+        "102.40 GB/s (capacity drives) +7 %",
+    ] {
+        assert!(e.contains(words), "{words}\n{e}");
+    }
+    let above = say("ceiling pixstor-nvme --set nodes.drives.model=p4610-1.6tb --rw write --bs 8m --measured 40.9GB/s");
+    assert!(above.contains("It is above the ceiling"), "{above}");
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_page_and_json_say_the_same() {
+    let folder = scratch();
+    let args =
+        ["ceiling", "pixstor-nvme", "--suite", "four-corners", "--what-if", "copies=3", "-o", "c.html", "--json"];
+    let ended = plimsoll(folder.path(), &args).with_code(0);
+    let json: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    let workloads = json["ceilings"].as_array().expect("a list");
+    let page = fs::read_to_string(folder.path().join("c.html")).expect("a page");
+    assert_eq!(workloads.len(), 7);
+    for workload in workloads {
+        assert!(page.contains(workload["workload"].as_str().expect("a name")));
+        assert!(workload["limits"][0]["iops"].as_f64().is_some_and(|iops| iops > 0.0), "{workload}");
+        assert_eq!(workload["binding"], workload["limits"][0]["layer"]);
+    }
+    assert!(page.contains("class=\"line roof\"") && page.contains("◄ binds"));
+    // Three copies write more than two: no write gets better.
+    let writes = |all: &serde_json::Value| all[1]["limits"][0]["iops"].as_f64().expect("a number");
+    assert!(writes(&json["what_ifs"][0]["ceilings"]) < writes(&json["ceilings"]));
+}
+
+#[test]
+fn a_run_stands_beside_the_ceiling_of_its_testbed() {
+    let folder = scratch();
+    let run = ["run", "--rw", "randread", "--target", "sim:ssd", "--runtime", "1", "--out", "r.plimsoll", "--quiet"];
+    plimsoll(folder.path(), &run).with_code(0);
+    let testbed = |iops: u32| {
+        let text = format!("name = \"lab\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {iops}\nread = \"50GB/s\"\n");
+        fs::write(folder.path().join("lab.toml"), text).expect("a file");
+        plimsoll(folder.path(), &["report", "r.plimsoll", "--testbed", "lab.toml"]).with_code(0);
+        fs::read_to_string(folder.path().join("r.html")).expect("a page")
+    };
+    let below = testbed(9_000_000);
+    assert!(below.contains("Share of the ceiling of lab") && !below.contains("of what the testbed"), "{below}");
+    assert!(testbed(1).contains("of what the testbed&#39;s capacity drives can do"));
+}
+
+/// Each `fixtures/bad-testbeds/NAME.toml` has its `NAME.expected`: what a user sees. `UPDATE_EXPECTED=1` writes the second half.
+#[test]
+fn every_bad_testbed_is_explained_as_expected() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bad-testbeds");
+    let testbeds: Vec<String> = names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    assert!(testbeds.len() >= 4, "{testbeds:?}");
+    let folder = scratch();
+    for testbed in testbeds {
+        fs::copy(fixtures.join(&testbed), folder.path().join(&testbed)).expect("a copy");
+        let ended = plimsoll(folder.path(), &["ceiling", &testbed]).with_code(2);
+        assert!(ended.out.is_empty());
+        let expected = fixtures.join(testbed.replace(".toml", ".expected"));
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&expected, &ended.err).expect("a file");
+        }
+        let wanted = fs::read_to_string(&expected).unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
+        assert_eq!(ended.err, wanted, "{testbed}");
+    }
+}
+
+#[test]
+fn what_cannot_be_computed_says_why() {
+    let folder = scratch();
+    for (line, words) in [
+        ("ceiling nosuch.toml", "testbed nosuch.toml"),
+        ("ceiling pixstor", "no testbed is called `pixstor`"),
+        ("ceiling pixstor-nvm", "did you mean `pixstor-nvme`?"),
+        ("ceiling pixstor-nvme --what-if more", "changes nothing"),
+        ("ceiling pixstor-nvme --what-if copies=9", "9 copies cannot live on different nodes: there are 4"),
+        ("ceiling pixstor-nvme --set nodes.cuont=2", "did you mean `nodes.count`?"),
+        ("ceiling pixstor-nvme --measured 1GB/s", "--rw"),
+        ("ceiling --print nothing", "the reference ones are"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let ended = plimsoll(folder.path(), &args).with_code(2);
+        assert!(ended.err.contains(words), "{line}: {}", ended.err);
+        assert!(ended.out.is_empty(), "{line}");
+    }
+    for line in ["ceiling", "ceiling --devices", "ceiling --print pixstor-nvme", "ceiling --help"] {
+        let args: Vec<&str> = line.split(' ').collect();
+        assert!(plimsoll(folder.path(), &args).with_code(0).out.lines().count() > 5, "{line}");
+    }
+}

@@ -1,0 +1,90 @@
+//! `plimsoll compare` on runs against simulated devices whose difference is known.
+
+mod common;
+
+use common::{Ended, plimsoll, scratch};
+use serde_json::Value;
+use std::path::Path;
+
+/// Records a run on a simulated device into `NAME.plimsoll`.
+fn record(folder: &Path, name: &str, device: &str, seed: u32, workload: &str) {
+    let suite = format!(
+        "name = \"known\"\nseed = {seed}\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"5s\"\nmeasure = \"60s\"\n\
+         [[workload]]\nname = \"w\"\n{workload}\n"
+    );
+    std::fs::write(folder.join(format!("{name}.toml")), suite).expect("a suite");
+    let (suite, out, target) = (format!("{name}.toml"), format!("{name}.plimsoll"), format!("sim:{device}"));
+    plimsoll(folder, &["run", &suite, "--target", &target, "--out", &out, "--quiet"]).with_code(0);
+}
+
+fn compare(folder: &Path, more: &[&str]) -> Ended {
+    let mut args = vec!["compare", "base.plimsoll", "other.plimsoll"];
+    args.extend(more);
+    plimsoll(folder, &args)
+}
+
+fn figure<'a>(told: &'a Value, name: &str) -> &'a Value {
+    let all = told["comparisons"][0]["points"][0]["differences"].as_array().expect("differences");
+    all.iter().find(|found| found["figure"] == name).unwrap_or_else(|| panic!("{name} in {told}"))
+}
+
+#[test]
+fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_the_gate() {
+    let folder = scratch();
+    record(folder.path(), "base", "exponential,mean=1500us", 1, "depth = 4");
+    record(folder.path(), "other", "exponential,mean=2ms", 2, "depth = 4");
+    let told = compare(folder.path(), &["--json"]).with_code(0).json();
+    let (rate, mean) = (figure(&told, "iops"), figure(&told, "mean"));
+    assert_eq!((&rate["verdict"], &mean["verdict"]), (&"lower".into(), &"higher".into()));
+    let ends: Vec<f64> = rate["ci"].as_array().expect("an interval").iter().filter_map(Value::as_f64).collect();
+    assert!(ends[0] < -25.0 && -25.0 < ends[1] && ends[1] - ends[0] < 6.0, "{rate}");
+    assert_eq!(told["comparisons"][0]["points"][0]["one_finding"], true);
+    compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(6);
+    compare(folder.path(), &["--fail-if", "iops < -50%", "--fail-if", "mean > 90%"]).with_code(0);
+    let page = folder.path().join("page.html");
+    compare(folder.path(), &["-o", "page.html"]).with_code(0);
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains("<h2>Differences</h2>") && page.contains("one finding"));
+}
+
+#[test]
+fn two_runs_of_one_device_cannot_be_told_apart() {
+    let folder = scratch();
+    record(folder.path(), "base", "exponential,mean=1ms", 1, "rate = 500");
+    record(folder.path(), "other", "exponential,mean=1ms", 2, "rate = 500");
+    let told =
+        compare(folder.path(), &["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"]).with_code(0).json();
+    assert_eq!(told["comparisons"][0]["points"][0]["load"], "equal-rate");
+    for name in ["iops", "mean", "p50", "p99"] {
+        assert_eq!(figure(&told, name)["verdict"], "no-difference", "{}", figure(&told, name));
+    }
+}
+
+#[test]
+fn repetitions_of_a_suite_are_taken_together() {
+    let folder = scratch();
+    let sweep = "[sweep]\ndepth = [1, 4]\nrepetitions = 3";
+    record(folder.path(), "base", "exponential,mean=1ms", 1, sweep);
+    record(folder.path(), "other", "exponential,mean=800us", 2, sweep);
+    let told = compare(folder.path(), &["--json"]).with_code(0).json();
+    let points = told["comparisons"][0]["points"].as_array().expect("points");
+    assert_eq!(points.len(), 2, "one for each depth");
+    assert!(points.iter().all(|point| point["repetitions"] == serde_json::json!([3, 3])), "{told}");
+    let rate = figure(&told, "iops");
+    assert!(rate["verdict"] == "higher" && (rate["percent"].as_f64().expect("a figure") - 25.0).abs() < 4.0, "{rate}");
+}
+
+#[test]
+fn a_gate_with_nothing_to_look_at_is_no_open_gate() {
+    let folder = scratch();
+    record(folder.path(), "base", "constant", 1, "block_size = \"4KiB\"");
+    record(folder.path(), "other", "constant", 1, "block_size = \"64KiB\"");
+    let ended = compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(2);
+    assert!(ended.out.contains("block size: 4 KiB against 64 KiB"), "{}", ended.out);
+    assert!(ended.err.contains("nothing to look at"), "{}", ended.err);
+    compare(folder.path(), &["--fail-if", "speed < -5%"]).with_code(2);
+    plimsoll(folder.path(), &["compare", "base.plimsoll"]).with_code(2);
+    plimsoll(folder.path(), &["compare", "base.plimsoll", "missing.plimsoll"]).with_code(5);
+    std::fs::write(folder.path().join("noise.plimsoll"), [7; 5_000]).expect("a file");
+    plimsoll(folder.path(), &["compare", "base.plimsoll", "noise.plimsoll"]).with_code(5);
+}

@@ -1,0 +1,211 @@
+//! What the counters of every layer say is what really happened there.
+
+mod common;
+
+use common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
+use model::counters::{Layer, Metric};
+use std::net::UdpSocket;
+
+const SUITE: &str = "\
+name = \"layers\"
+[layout]
+size = \"24MiB\"
+[stages]
+prepare_block = \"64KiB\"
+precondition = \"200ms\"
+measure = \"700ms\"
+interval = \"100ms\"
+[[workload]]
+name = \"random\"
+block_size = \"4KiB\"
+read = \"70%\"
+depth = 16
+workers = 3
+";
+
+#[test]
+fn the_run_file_has_every_request_that_the_device_saw() {
+    if !has("the layers of a run on a loop device", &["losetup", "loop"]) {
+        return;
+    }
+    let device = Loop::new(64);
+    let folder = scratch();
+    std::fs::write(folder.path().join("layers.toml"), SUITE).expect("a suite");
+    let before = device.counters();
+    let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--destroy-data", text(&device.device)];
+    plimsoll(folder.path(), &args).with_code(0);
+    let seen = device.counters().since(before);
+
+    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    let name = device.device.file_name().expect("a name").to_string_lossy().into_owned();
+    let samples = || record.stages.iter().flat_map(|stage| &stage.counters);
+    let sum = |metric| samples().filter_map(|sample| sample.get(Layer::Block, &name, metric)).sum::<u64>();
+    let counted = Counters {
+        reads: sum(Metric::Reads) + sum(Metric::ReadsMerged),
+        read_sectors: sum(Metric::ReadBytes) / 512,
+        writes: sum(Metric::Writes) + sum(Metric::WritesMerged),
+        write_sectors: sum(Metric::WriteBytes) / 512,
+        flushes: sum(Metric::Flushes),
+    };
+    assert_eq!(counted, seen);
+    assert!(seen.reads > 100 && seen.writes > 400, "{seen:?}");
+
+    for stage in &record.stages {
+        assert!(!stage.counters.is_empty(), "stage {}", stage.stage);
+        let adjoin = |pair: &[model::CounterSample]| pair[0].start_ns + pair[0].length_ns == pair[1].start_ns;
+        assert!(stage.counters.windows(2).all(adjoin), "no time is left out or counted twice");
+        assert!(stage.counters.iter().enumerate().all(|(index, sample)| sample.number as usize == index));
+    }
+    let measured = record.stages.last().expect("a stage");
+    assert!(measured.counters.len() >= 3, "700 ms at 100 ms, on a host that may be busy: {}", measured.counters.len());
+}
+
+#[test]
+fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
+    let folder = scratch();
+    let nowhere = plimsoll(folder.path(), &["inventory", "no/such/place"]).with_code(0);
+    assert!(nowhere.out.contains("no/such/place: nothing stands there, nor above it"), "{}", nowhere.out);
+    if !has("the layers below a file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let mounted = Mounted::new("mkfs.ext4", 64);
+    let place = text(mounted.path());
+    let json = plimsoll(folder.path(), &["inventory", "--json", place]).with_code(0).json();
+    let chain = json[0]["targets"][0]["chain"].as_array().expect("a chain");
+    assert_eq!((&chain[0]["kind"], &chain[0]["name"]), (&"FileSystem".into(), &"ext4".into()));
+    assert_eq!((&chain[1]["kind"], &chain[1]["device"]["media"]), (&"Loop".into(), &"Virtual".into()));
+    assert!(chain[1]["detail"].as_str().is_some_and(|detail| detail.starts_with("over /")), "{chain:?}");
+    let size = chain[1]["device"]["size"].as_u64();
+    assert_eq!(size, Some(64 << 20));
+    let inventory = &json[0]["inventory"];
+    assert!(inventory["threads"].as_u64() >= Some(1));
+    let mounts = inventory["mounts"].as_array().expect("mounts");
+    assert!(mounts.iter().any(|mount| mount["mount_point"] == place && mount["network"] == false));
+
+    let words = plimsoll(folder.path(), &["inventory", place]).with_code(0).out;
+    assert!(words.contains(&format!("target   {place}: a directory")), "{words}");
+    assert!(words.contains("loop device loop"), "{words}");
+}
+
+#[test]
+fn simulated_time_has_no_counters() {
+    let folder = scratch();
+    let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
+    std::fs::write(folder.path().join("layers.toml"), SUITE).expect("a suite");
+    plimsoll(folder.path(), &args).with_code(0);
+    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    assert!(record.stages.iter().any(|stage| !stage.samples.is_empty()));
+    assert!(record.stages.iter().all(|stage| stage.counters.is_empty()));
+}
+
+/// A device in memory that can be pulled out.
+struct Zram {
+    number: String,
+}
+
+impl Zram {
+    fn new() -> Zram {
+        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").expect("a device").trim().to_owned();
+        let zram = Zram { number };
+        std::fs::write(format!("/sys/block/{}/disksize", zram.name()), "16M").expect("a size");
+        zram
+    }
+
+    fn name(&self) -> String {
+        format!("zram{}", self.number)
+    }
+
+    /// The system may look at a new device for a moment, and then it is busy.
+    fn pull_out(&self) -> bool {
+        std::fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok()
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        self.pull_out();
+    }
+}
+
+#[test]
+fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
+    if !has("counters of a device that is pulled out", &["zram"]) {
+        return;
+    }
+    let zram = Zram::new();
+    let name = zram.name();
+    let mut counters = probe::Counters::open(&probe::Tree::real());
+    let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+    std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
+    file.sync_all().expect("a device");
+    drop(file);
+    assert_eq!(counters.read().get(Layer::Block, &name, Metric::WriteBytes), Some(65_536));
+    common::wait_until("nobody to look at the device", || zram.pull_out());
+    let without = counters.read();
+    assert_eq!(without.entry(Layer::Block, &name), None);
+    let gone = |sample: &model::CounterSample| sample.notes.iter().filter(|note| note.contains(&name)).count();
+    assert_eq!((gone(&without), gone(&counters.read())), (1, 0), "{:?}", without.notes);
+}
+
+/// Two ends of a virtual cable, of which nothing else in the system knows.
+struct Veth {
+    ends: [String; 2],
+}
+
+impl Veth {
+    fn new() -> Veth {
+        let ends = ["a", "b"].map(|end| format!("plim{}{end}", std::process::id()));
+        let [a, b] = &ends;
+        run("ip", &["link", "add", a, "type", "veth", "peer", "name", b]);
+        let veth = Veth { ends };
+        for end in &veth.ends {
+            // Without, the kernel looks for neighbours of its own accord.
+            let path = format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6");
+            let _ = std::fs::write(path, "1");
+            run("ip", &["link", "set", end, "arp", "off", "up"]);
+        }
+        run("ip", &["address", "add", "198.18.77.1/32", "dev", &veth.ends[0]]);
+        // To a group that nobody joined: no neighbour to ask for, and nobody who answers.
+        run("ip", &["route", "add", "239.198.18.77/32", "dev", &veth.ends[0]]);
+        veth
+    }
+}
+
+impl Drop for Veth {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("ip").args(["link", "delete", &self.ends[0]]).status();
+    }
+}
+
+#[test]
+fn a_network_interface_is_counted_to_the_byte() {
+    if !has("the counters of a network interface", &["ip", "net"]) {
+        return;
+    }
+    let veth = Veth::new();
+    let mut counters = probe::Counters::open(&probe::Tree::real());
+    let socket = UdpSocket::bind("198.18.77.1:0").expect("an address");
+    let sizes: Vec<usize> = (0..500).map(|packet| 1 + packet * 37 % 1_400).collect();
+    for size in &sizes {
+        socket.send_to(&vec![0x5a; *size], "239.198.18.77:9").expect("a cable");
+    }
+    // A frame's head is 14 bytes, that of IPv4 is 20, that of UDP 8.
+    let bytes: u64 = sizes.iter().map(|size| *size as u64 + 14 + 20 + 8).sum();
+    let [a, b] = &veth.ends;
+    let mut total: Option<model::CounterSample> = None;
+    // The far end receives in its own time.
+    common::wait_until("the packets to arrive", || {
+        let sample = counters.read();
+        match &mut total {
+            None => total = Some(sample),
+            Some(total) => total.merge(&sample),
+        }
+        total.as_ref().and_then(|total| total.get(Layer::Nic, b, Metric::ReceivedPackets)) >= Some(500)
+    });
+    let total = total.expect("a sample");
+    let get = |end: &str, metric| total.get(Layer::Nic, end, metric);
+    assert_eq!((get(a, Metric::SentPackets), get(a, Metric::SentBytes)), (Some(500), Some(bytes)));
+    assert_eq!((get(b, Metric::ReceivedPackets), get(b, Metric::ReceivedBytes)), (Some(500), Some(bytes)));
+    assert_eq!((get(a, Metric::ReceivedBytes), get(b, Metric::SentBytes)), (Some(0), Some(0)));
+    assert_eq!((get(a, Metric::SendErrors), get(a, Metric::SendDrops)), (Some(0), Some(0)));
+}
