@@ -176,7 +176,7 @@ impl<'a> Scheduler<'a> {
     #[inline]
     fn back(&mut self, worker: usize, completion: Completion, now_ns: u64) {
         let actor = &mut self.actors[worker];
-        if actor.pages.turn(now_ns, self.stop_at_ns) {
+        if actor.pages.turn(now_ns, self.stop_at_ns, || None) {
             actor.state.stop();
         }
         let finished = actor.state.complete(completion, now_ns);
@@ -189,7 +189,7 @@ impl<'a> Scheduler<'a> {
         if actor.due_ns == now_ns {
             actor.due_ns = u64::MAX;
         }
-        if actor.pages.turn(now_ns, self.stop_at_ns) {
+        if actor.pages.turn(now_ns, self.stop_at_ns, || None) {
             actor.state.stop();
         }
         self.send(worker, now_ns);
@@ -201,7 +201,7 @@ impl<'a> Scheduler<'a> {
             self.stop_at_ns = self.stop_at_ns.min(now_ns);
         }
         for actor in &mut self.actors {
-            if actor.pages.turn(now_ns, self.stop_at_ns) {
+            if actor.pages.turn(now_ns, self.stop_at_ns, || None) {
                 actor.state.stop();
             }
         }
@@ -215,7 +215,7 @@ impl<'a> Scheduler<'a> {
     /// Closes the books; comes back with the instant at which the last request was back.
     fn close(&mut self) -> u64 {
         let now_ns = self.world.now_ns;
-        self.actors.iter_mut().for_each(|actor| actor.pages.close(now_ns));
+        self.actors.iter_mut().for_each(|actor| actor.pages.close(now_ns, None));
         now_ns
     }
 }

@@ -5,6 +5,7 @@ mod damage;
 mod fill;
 mod generations;
 mod header;
+mod progress;
 mod verify;
 
 use crate::backend::Io;
@@ -14,7 +15,7 @@ use generations::Generations;
 use header::{HEADER, Header, SECTOR};
 use model::plan::{Contents, HostPlan, Work};
 use model::rng::{derive, split_mix};
-use model::{Note, NoteKind};
+use model::{Note, NoteKind, WriteMark};
 use std::sync::Arc;
 use verify::{Identity, Verdict, Verifier};
 
@@ -90,6 +91,19 @@ impl WorkerContents {
         if let Some(verifier) = &mut self.verifier {
             verifier.trim_begins(io);
         }
+    }
+
+    /// `io` is about to be sent, an `fdatasync`.
+    #[inline]
+    pub(crate) fn sync_begins(&mut self, io: &Io) {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.sync_begins(io);
+        }
+    }
+
+    /// How far writes have got since the last time that it was asked; `None` where nothing is checked.
+    pub(crate) fn mark(&mut self) -> Option<WriteMark> {
+        self.verifier.as_mut().map(|verifier| verifier.mark())
     }
 
     /// Whether completions have to be shown to [`ends`](Self::ends).
