@@ -26,6 +26,8 @@ pub enum Failure {
 pub const REQUESTS_FAILED: u8 = 1;
 /// A condition of `compare --fail-if` was met.
 pub const CONDITION_MET: u8 = 6;
+/// Data that a run left are missing or damaged.
+pub const DATA_DAMAGED: u8 = 7;
 
 impl Failure {
     /// The exit code of the documented table.

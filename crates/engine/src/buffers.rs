@@ -2,8 +2,8 @@
 
 use crate::backend::Io;
 use crate::contents::WorkerContents;
-use model::{Op, WriteMark};
 use model::rng::Rng;
+use model::{Op, WriteMark};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 

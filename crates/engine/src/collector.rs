@@ -167,7 +167,8 @@ impl Collector {
             match workers.iter_mut().find(|sample| sample.worker == 0) {
                 Some(sample) => sample.ops.push(mine),
                 None => {
-                    let sample = WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine], mark: None };
+                    let sample =
+                        WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine], mark: None };
                     workers.insert(0, sample);
                 }
             }

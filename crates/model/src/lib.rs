@@ -4,6 +4,7 @@
 //! every decision that it takes can be tested by calling it.
 
 pub mod cluster;
+pub mod audit;
 pub mod counters;
 pub mod devices;
 pub mod event;

@@ -3,8 +3,10 @@
 use super::damage::{Damage, Kind};
 use super::generations::{Generations, LAST_GENERATION};
 use super::header::{self, Found, Header, SECTOR, Sector};
-use crate::backend::Io;
 use super::progress::Progress;
+use crate::backend::Io;
+use model::plan::HostPlan;
+use model::rng::derive;
 use model::{Op, WriteMark};
 use std::sync::Arc;
 
@@ -34,6 +36,13 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// What `plan`'s host writes into its headers.
+    pub(crate) fn of(plan: &HostPlan) -> Identity {
+        let bytes = plan.run_id.bytes().map(u64::from);
+        let run = bytes.fold(plan.contents.seed, |run, byte| derive(run, &[byte]));
+        Identity { run, host: plan.host as u16, filled: plan.contents.filled }
+    }
+
     /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose generation must be at least `floor`; 0 where this
     /// run wrote nothing.
     #[inline]
