@@ -1,9 +1,9 @@
 //! Reads regions of files once, from end to end, and judges every block.
 
 use super::replay::Region;
-use crate::contents::{Damage, Found, Identity, Kind, SECTOR, Sector, read_header};
+use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
 use model::audit::{DamageKind, FileAudit};
-use std::collections::HashSet;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -124,8 +124,8 @@ impl Scan<'_> {
 
     /// Judges whole blocks that stand at `offset`.
     fn judge_chunk(&self, offset: u64, bytes: &[u8], tally: &mut Tally) {
-        // Filled for the first lost block: most chunks have none.
-        let mut arrived: Option<HashSet<u32>> = None;
+        // What was found out about the neighbours of the last lost block, which the next one mostly shares.
+        let mut neighbours = (0..0, false);
         for (index, block) in bytes.chunks(self.grain).enumerate() {
             let place = offset + (index * self.grain) as u64;
             let floor = self.floor(place);
@@ -134,17 +134,17 @@ impl Scan<'_> {
                 Judged::Good => tally.file.good += 1,
                 Judged::NeverWritten => tally.file.never_written += 1,
                 Judged::Damaged { offset: at, kind, found } => {
-                    let arrived = arrived.get_or_insert_with(|| self.arrived(offset, bytes));
                     let kind = match kind {
                         Kind::Corrupt => DamageKind::Corrupt,
                         Kind::Misdirected => DamageKind::Misdirected,
-                        // A write of which another part did arrive was not lost as a whole.
-                        Kind::Stale | Kind::Torn
-                            if arrived.contains(&floor) || self.is_partly_new(place, block, floor) =>
-                        {
-                            DamageKind::Torn
+                        Kind::Stale | Kind::Torn => {
+                            if !neighbours.0.contains(&index) {
+                                neighbours = self.neighbours(offset, bytes, index);
+                            }
+                            // A write of which another part did arrive was not lost as a whole.
+                            let is_torn = neighbours.1 || self.is_partly_new(place, block, floor);
+                            if is_torn { DamageKind::Torn } else { DamageKind::Lost }
                         }
-                        Kind::Stale | Kind::Torn => DamageKind::Lost,
                     };
                     let (file, ours) = (self.region.file, self.identity.run);
                     let of_engine = Damage { kind: kind_of(kind), file, offset: at, expected: floor, found, ours };
@@ -179,18 +179,22 @@ impl Scan<'_> {
         })
     }
 
-    /// The generations of which some sector stands where it must.
-    fn arrived(&self, offset: u64, bytes: &[u8]) -> HashSet<u32> {
-        let sectors = bytes.as_chunks::<SECTOR>().0.iter().enumerate();
-        let whole = |(index, sector): (usize, &Sector)| match read_header(sector) {
-            Found::Whole(header) if header.run == self.identity.run => {
-                let place = offset + (index * SECTOR) as u64;
-                let is_here = header.file == self.region.file && header.offset == place;
-                (is_here && header.generation == self.floor(place)).then_some(header.generation)
-            }
-            _ => None,
+    /// The blocks around block `index` of a chunk that the same write went to, and whether any of them holds it.
+    fn neighbours(&self, offset: u64, bytes: &[u8], index: usize) -> (Range<usize>, bool) {
+        let place = |index: usize| offset + (index * self.grain) as u64;
+        let generation = self.floor(place(index));
+        let is_same = |index: &usize| self.floor(place(*index)) == generation;
+        let first = (0..index).rev().take_while(is_same).last().unwrap_or(index);
+        let blocks = bytes.len().div_ceil(self.grain);
+        let end = (index..blocks).take_while(is_same).last().unwrap_or(index) + 1;
+        let holds = |index: usize| {
+            let sector = bytes[index * self.grain..].first_chunk::<SECTOR>().map(read_header);
+            let is_it = |header: &Header| {
+                header.run == self.identity.run && header.generation == generation && header.offset == place(index)
+            };
+            matches!(sector, Some(Found::Whole(header)) if is_it(&header))
         };
-        sectors.filter_map(whole).collect()
+        (first..end, (first..end).any(holds))
     }
 }
 
