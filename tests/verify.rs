@@ -195,3 +195,31 @@ fn what_cannot_be_verified_is_said_and_the_rest_of_a_whole_run_is() {
     let other = plimsoll(here, &["verify", "plain.plimsoll", "--acknowledged", "perhaps"]).with_code(2).err;
     assert!(other.contains("completed or durable"), "{other}");
 }
+
+#[test]
+fn the_pass_after_a_point_that_writes_finds_what_no_read_of_the_load_met() {
+    if !has("a file system that drops writes", &["fuse", "mount"]) {
+        return;
+    }
+    let sets = ["--set", "contents.verify=after", "--set", "measure=600ms", "--set", "workload.writes.read=0%"];
+    let args = [&["run", "crash.toml", "--target", "data", "--out", "sound.plimsoll", "--json"], &sets[..]].concat();
+    let folder = scratch();
+    let here = folder.path();
+    fs::write(here.join("crash.toml"), SUITE).expect("writes");
+    let sound = plimsoll(here, &args).with_code(0).json();
+    let pass = |json: &Value| -> Vec<Value> {
+        let issued = json["issued"].as_array().expect("totals").iter();
+        issued.filter(|total| total["stage"] == "verify").cloned().collect()
+    };
+    let [read] = &pass(&sound)[..] else { panic!("{sound}") };
+    assert!(read["op"] == "read" && read["errors"] == 0 && read["bytes"] == 4 << 20, "{sound}");
+
+    let fs = FaultyFs::new();
+    let child = begin(here, text(&fs.path().join("data")), &[&sets[..], &["--set", "measure=3s"]].concat());
+    fs.set(Behaviour { drop_every: 10, ..Behaviour::default() });
+    end(child).with_code(1);
+    let json = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    assert!(pass(&json)[0]["errors"].as_u64().expect("a number") > 0, "{json}");
+    assert!(json["results"][0]["warnings"].to_string().contains("lost write"), "{json}");
+    assert!(json["notes"].to_string().contains("lost write: "), "the places are named: {json}");
+}

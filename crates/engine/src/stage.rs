@@ -13,7 +13,7 @@ use crate::target::OpenTargets;
 use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::op::Op;
-use model::plan::{HostPlan, HostStage, Stop, Worker};
+use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec::Backend;
 use model::units::Nanos;
@@ -127,7 +127,8 @@ pub(crate) fn run_with(
         crew::dismiss(crew);
     }
     let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let after = match (stage.stop() == Stop::Amount && complete).then(|| sync_files(&shared, timetable.patience)) {
+    let is_written = stage.stop() == Stop::Amount && stage.works.iter().any(Work::writes);
+    let after = match (is_written && complete).then(|| sync_files(&shared, timetable.patience)) {
         Some(Some(sample)) => Some(sample),
         Some(None) => {
             ends.stuck = 1;

@@ -17,7 +17,7 @@ mod tree;
 pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FleetSpec, LayoutSpec,
-    OnLostHost, Order, Pin, Poll, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, WorkloadSpec,
+    OnLostHost, Order, Pin, Poll, Spread, StagesSpec, SuiteSpec, SweepSpec, Time, Verify, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub use reader::{Auto, Count, Field, Given, Problem, nearest};

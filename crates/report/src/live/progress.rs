@@ -84,14 +84,14 @@ impl Progress {
     /// A run of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
-        let line = |stage: &model::plan::Stage| StageLine {
+        let line = |(stage, number): (&model::plan::Stage, u32)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
             },
         };
-        Progress { stages: plan.stages.iter().map(line).collect(), current: None, ended: None }
+        Progress { stages: plan.stages.iter().zip(0..).map(line).collect(), current: None, ended: None }
     }
 
     /// Takes in what happened.
