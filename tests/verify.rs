@@ -9,6 +9,7 @@ mod faulty_fs;
 use common::{end, has, plimsoll, scratch, signal, start, text, wait_until};
 use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -33,23 +34,27 @@ read = "20%"
 "#;
 const BLOCK: usize = 4096;
 
-/// Starts a run of the suite and waits until some of its measuring is on record.
+/// Starts a run of the suite and waits until some of its writes are on record.
 fn begin(folder: &Path, target: &str, extra: &[&str]) -> std::process::Child {
     fs::write(folder.join("crash.toml"), SUITE).expect("writes");
     let args = [&["run", "crash.toml", "--target", target, "--out", "run.plimsoll", "--quiet"], extra].concat();
     let child = start(folder, &args);
-    wait_for_intervals(folder, 4);
+    wait_for_writes(folder, 40);
     child
 }
 
-/// Waits for so many more intervals on record than there are now.
-fn wait_for_intervals(folder: &Path, more: usize) {
-    let measured = || {
+/// Waits until so many more writes of the measuring are on record as acknowledged than there are now. A busy disk can take its time.
+fn wait_for_writes(folder: &Path, more: u32) {
+    let acknowledged = || -> Option<u32> {
         let record = store::read(&folder.join("run.plimsoll")).ok()?;
-        record.stages.iter().find(|stage| stage.stage == 1).map(|stage| stage.samples.len())
+        let measured = record.stages.iter().find(|stage| stage.stage == 1)?;
+        let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
+        let marks = workers.filter_map(|worker| Some((worker.worker, worker.mark.as_ref()?)));
+        let last: BTreeMap<u32, u32> = marks.map(|(worker, mark)| (worker, mark.completed - mark.base)).collect();
+        Some(last.values().sum())
     };
-    let before = measured().unwrap_or_default();
-    wait_until("intervals on record", || measured().is_some_and(|now| now >= before + more));
+    let before = acknowledged().unwrap_or_default();
+    wait_until("acknowledged writes on record", || acknowledged().is_some_and(|now| now >= before + more));
 }
 
 fn kill(mut child: std::process::Child) {
@@ -104,7 +109,7 @@ fn damage_done_by_hand_is_named_with_its_kind_and_place() {
     signal(&child, "STOP");
     let old = fs::read(&path).expect("reads");
     signal(&child, "CONT");
-    wait_for_intervals(here, 6);
+    wait_for_writes(here, 600);
     kill(child);
     verify(here, &[], 0);
     let new = fs::read(&path).expect("reads");
@@ -155,8 +160,8 @@ fn a_target_that_drops_acknowledged_writes_is_found_out_after_the_crash() {
     // Only writes, so that nothing reads what is missing while the load runs.
     let child = begin(here, text(&target), &["--set", "workload.writes.read=0%"]);
     fs.set(Behaviour { drop_every: 10, ..Behaviour::default() });
-    wait_for_intervals(here, 6);
-    fs.set(Behaviour::default());
+    wait_for_writes(here, 600);
+    // Until the last: a write that arrives heals what an earlier one has lost.
     kill(child);
     let json = verify(here, &["--list", "1000"], 6);
     let lost = sum(&json, "lost");
