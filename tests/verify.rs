@@ -124,7 +124,7 @@ fn damage_done_by_hand_is_named_with_its_kind_and_place() {
     put(&block(&new, 31), 30);
     put(&block(&new, 30), 31);
     put(&[0; BLOCK], 40);
-    let json = verify(here, &[], 6);
+    let json = verify(here, &[], 7);
     let at = |kind: &str, offset: usize| (kind.to_owned(), "data-00000.bin".to_owned(), offset as u64);
     let expected = [
         at("corrupt", 20 * BLOCK + 512),
@@ -134,12 +134,12 @@ fn damage_done_by_hand_is_named_with_its_kind_and_place() {
     ];
     assert_eq!(told(&json), expected, "{json}");
     assert_eq!(sum(&json, "good"), 1020);
-    let words = plimsoll(here, &["verify", "run.plimsoll", "--list", "1"]).with_code(6).out;
+    let words = plimsoll(here, &["verify", "run.plimsoll", "--list", "1"]).with_code(7).out;
     assert!(words.contains("at offset 82432: expected generation") && words.contains("and 3 damaged blocks more"));
 
     // Everything as it was in the midst of the run: only what no acknowledged write went to since is right.
     fs::write(&path, &old).expect("writes");
-    let json = verify(here, &["--list", "1000"], 6);
+    let json = verify(here, &["--list", "1000"], 7);
     let lost = sum(&json, "lost") + sum(&json, "torn");
     assert!(lost > 10 && sum(&json, "corrupt") + sum(&json, "misdirected") == 0, "{lost} of {json}");
     let is_other = |number: u64| block(&old, number as usize / BLOCK) != block(&new, number as usize / BLOCK);
@@ -163,7 +163,7 @@ fn a_target_that_drops_acknowledged_writes_is_found_out_after_the_crash() {
     wait_for_writes(here, 600);
     // Until the last: a write that arrives heals what an earlier one has lost.
     kill(child);
-    let json = verify(here, &["--list", "1000"], 6);
+    let json = verify(here, &["--list", "1000"], 7);
     let lost = sum(&json, "lost");
     assert!(lost > 0, "{json}");
     assert_eq!(lost + sum(&json, "good"), sum(&json, "blocks"), "whole writes were dropped: {json}");

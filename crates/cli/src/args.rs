@@ -3,10 +3,10 @@
 use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::audit::Basis;
 use model::cluster::WhatIf;
 use model::load::Rate;
 use model::planner::GivenUp;
-use model::audit::Basis;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
 use std::path::PathBuf;

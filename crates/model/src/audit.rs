@@ -91,7 +91,7 @@ impl Audit {
     /// Blocks of all files by kind of damage, in the order of [`DamageKind::ALL`].
     pub fn damaged(&self) -> [u64; 5] {
         let mut all = [0; 5];
-        for (sum, count) in self.files.iter().flat_map(|file| all_kinds(file)) {
+        for (sum, count) in self.files.iter().flat_map(all_kinds) {
             all[sum] += count;
         }
         all

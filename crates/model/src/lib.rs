@@ -3,8 +3,8 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
-pub mod cluster;
 pub mod audit;
+pub mod cluster;
 pub mod counters;
 pub mod devices;
 pub mod event;

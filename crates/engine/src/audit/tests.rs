@@ -137,7 +137,7 @@ impl Sim<'_> {
         match io.op {
             Op::Write if self.fails && self.rng.below(50) == 0 => {
                 // Some of it may be there all the same.
-                let part = self.rng.below(io.length as u64 / SECTOR as u64 + 1) as usize * SECTOR;
+                let part = self.rng.below(u64::from(io.length) / SECTOR as u64 + 1) as usize * SECTOR;
                 disk.cache[io.file as usize][place][..part].copy_from_slice(&bytes[..part]);
                 result = -5;
             }
