@@ -96,7 +96,7 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so
 /// that places in the text stay where they are.
-fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => c,
         c if c.is_control() && c.len_utf8() == 1 => '?',

@@ -2,7 +2,7 @@
 
 use super::{print, print_json};
 use crate::args::VerifyArgs;
-use crate::failure::{DATA_DAMAGED, Failure};
+use crate::failure::{DATA_DAMAGED, Failure, harmless};
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
 use std::io::IsTerminal;
@@ -25,7 +25,8 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let looked = engine::audit(&record, &options, &mut |step| progress.step(step));
     progress.end();
     let audit = looked.map_err(|error| {
-        let text = format!("error: {error}");
+        // Paths and names come from the run file, and that from anybody.
+        let text = harmless(&format!("error: {error}"));
         match error {
             AuditError::Usage(_) => Failure::Usage(text),
             AuditError::RunFile(_) => Failure::RunFile(text),

@@ -169,7 +169,9 @@ fn audit_places(
     let mut tallies: Vec<Tally> = vec![Tally::default(); files.len()];
     let total = files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
     let (mut replayed, mut read) = (0u64, 0u64);
-    for regions in batches(&files, grain, most_blocks) {
+    for pieces in batches(&files, grain, most_blocks) {
+        // The memory of one batch at a time.
+        let regions = pieces.into_iter().map(|(file, first, count)| Region::new(file, first, count as usize)).collect();
         let mut map = Map { regions, files: &files, grain };
         map.replay(&writers, &mut |requests| {
             replayed += requests;
@@ -209,11 +211,14 @@ fn audit_places(
     })
 }
 
+/// A part of a file: the file's number, the number of the first block, and how many blocks.
+type Piece = (u32, u64, u64);
+
 /// All files in pieces: those of a batch have `most_blocks` together, and none is cut but between two reads.
-fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Region>> {
+fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece>> {
     let step = (CHUNK as u64 / grain).max(1);
     let most = most_blocks.max(step) / step * step;
-    let mut pieces: Vec<Vec<(u32, u64, u64)>> = vec![Vec::new()];
+    let mut pieces: Vec<Vec<Piece>> = vec![Vec::new()];
     let mut room = most;
     for (file, size) in files.iter().enumerate().map(|(index, file)| (index as u32, file.size.0)) {
         let (mut first, blocks) = (0, size.div_ceil(grain));
@@ -230,8 +235,7 @@ fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Regio
             room -= count;
         }
     }
-    let region = |(file, first, count)| Region::new(file, first, count as usize);
-    pieces.into_iter().map(|batch| batch.into_iter().map(region).collect()).collect()
+    pieces
 }
 
 /// A damaged block with all that is known about the write that is missing there.

@@ -7,7 +7,7 @@ use model::plan::{HostPlan, Stop, TargetFile, Work, Worker};
 /// Larger than any suite can ask for.
 const LARGEST_BLOCK: u64 = 1 << 31;
 const LARGEST_STRIDE: u64 = 1 << 60;
-const LARGEST_FILE: u64 = 1 << 60;
+const LARGEST_FILE: u64 = 1 << 56;
 const MOST_PARTS: usize = 1024;
 
 /// Complains about a host's plan that no planner made.

@@ -393,12 +393,8 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     let files =
         [TargetFile { path: "a".into(), size: Bytes(5 << 20) }, TargetFile { path: "b".into(), size: Bytes(1) }];
     let files: Vec<&TargetFile> = files.iter().collect();
-    let batches = batches(&files, 4096, 512);
-    let shape = |batch: &Vec<Region>| {
-        batch.iter().map(|region| (region.file, region.first, region.floors.len())).collect::<Vec<_>>()
-    };
-    let shapes: Vec<_> = batches.iter().map(shape).collect();
-    assert_eq!(shapes, [vec![(0, 0, 512)], vec![(0, 512, 512)], vec![(0, 1024, 256), (1, 0, 1)]]);
+    let expected = [vec![(0, 0, 512)], vec![(0, 512, 512)], vec![(0, 1024, 256), (1, 0, 1)]];
+    assert_eq!(batches(&files, 4096, 512), expected);
     // A run that is not checked says so.
     host.contents.verify = false;
     let record = Record::new(plan(&host), Vec::new(), String::new(), 0);
