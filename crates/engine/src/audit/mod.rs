@@ -139,9 +139,12 @@ fn known<'a>(record: &Record, plan: &'a HostPlan, basis: Basis) -> Result<Vec<En
         if !work.writes() {
             continue;
         }
-        // What is written whole ends with a sync of all files.
+        // What is written whole ends with a sync of all files, on each host that came so far.
         let is_synced = stage.stop() == Stop::Amount
-            && record.stage(number).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
+            && record.stage(number).is_some_and(|stage| {
+                let has_ended = stage.starts.iter().any(|start| start.host == plan.host);
+                has_ended && stage.end == Some(StageEnd::Complete)
+            });
         let durable = basis == Basis::Durable && !work.dsync && !is_synced;
         all.push((stage, number, place, Known::of(marks.into_iter(), durable).map_err(damaged)?));
     }

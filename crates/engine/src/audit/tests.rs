@@ -5,12 +5,14 @@ use crate::backend::Io;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
 use crate::generator::Generator;
 use model::audit::DamageKind;
+use model::event::HostStart;
 use model::load::SizeMix;
+use model::plan::FleetPolicy;
 use model::plan::{Contents, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
 use model::record::StageRecord;
 use model::rng::Rng;
 use model::sample::WorkerSample;
-use model::spec::Backend;
+use model::spec::{Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent, Scale};
 use model::{IntervalSample, Op, Phase, StageKind};
 use std::path::Path;
@@ -65,6 +67,7 @@ fn plan(host: &HostPlan) -> Plan {
         backend: host.backend,
         direct: false,
         existing: false,
+        fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: Vec::new(),
         stages: host.stages.iter().map(stage).collect(),
         hosts: vec![host.clone()],
@@ -212,7 +215,9 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
             disk.platter = disk.cache.clone();
         }
         let end = is_amount.then_some(StageEnd::Complete);
-        record.stages.push(StageRecord { stage: number as u32, started_unix_ns: 0, end, samples });
+        let start = HostStart { stage: number as u32, host: 0, late_ns: 0, error_ns: 0 };
+        let starts = end.iter().map(|_| start).collect();
+        record.stages.push(StageRecord { stage: number as u32, started_unix_ns: 0, end, starts, samples });
     }
     (record, disk)
 }
