@@ -9,12 +9,11 @@ use model::event::HostStart;
 use model::load::SizeMix;
 use model::plan::FleetPolicy;
 use model::plan::{Contents, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
-use model::record::StageRecord;
 use model::rng::Rng;
 use model::sample::WorkerSample;
 use model::spec::{Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent, Scale};
-use model::{IntervalSample, Op, Phase, StageKind};
+use model::{Event, IntervalSample, Op, Phase, StageKind};
 use std::path::Path;
 
 const FILE: u64 = 512 << 10;
@@ -217,7 +216,9 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
         let end = is_amount.then_some(StageEnd::Complete);
         let start = HostStart { stage: number as u32, host: 0, late_ns: 0, error_ns: 0 };
         let starts = end.iter().map(|_| start).collect();
-        record.stages.push(StageRecord { stage: number as u32, started_unix_ns: 0, end, starts, samples });
+        record.apply(Event::StageStarted { stage: number as u32, unix_ns: 0 });
+        let recorded = record.stages.last_mut().expect("it began");
+        (recorded.end, recorded.starts, recorded.samples) = (end, starts, samples);
     }
     (record, disk)
 }
