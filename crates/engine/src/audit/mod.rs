@@ -13,9 +13,9 @@ use crate::contents::Identity;
 use crate::error::EngineError;
 use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
-use model::plan::{HostPlan, HostStage, Stop, TargetFile};
+use model::plan::{Extent, HostPlan, HostStage, Stop, TargetFile, Worker};
 use model::spec::Access;
-use model::{Record, StageEnd, WriteMark};
+use model::{Percent, Record, StageEnd, WriteMark};
 use places::Place;
 use replay::{Map, Region, Writer};
 use scan::{CHUNK, Hit, Scan, Tally};
@@ -169,6 +169,7 @@ fn audit_places(
     let writers: Vec<Writer<'_>> = known.iter().map(writer).collect();
     let files: Vec<&TargetFile> = plan.files().collect();
     let grain = plan.contents.grain.0;
+    let given_back = given_back(record, plan);
     let mut tallies: Vec<Tally> = vec![Tally::default(); files.len()];
     let total = files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
     let (mut replayed, mut read) = (0u64, 0u64);
@@ -185,7 +186,8 @@ fn audit_places(
             // What an earlier run left where this one wrote nothing is none of its business.
             let identity = Identity { filled: false, ..Identity::of(plan) };
             let size = files[index].size.0;
-            let scan = Scan { region, identity, grain: grain as usize, size, kept: options.kept };
+            let given_back = &given_back;
+            let scan = Scan { region, identity, given_back, grain: grain as usize, size, kept: options.kept };
             let tally = scan.run(&places[index].file, &mut |bytes| {
                 read += bytes;
                 tick(AuditStep::Read(read, total));
@@ -241,6 +243,17 @@ fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece
     pieces
 }
 
+/// Where workers of stages that began gave blocks back. Trims after the last record are not known one by one, so it is all of their extents.
+fn given_back(record: &Record, plan: &HostPlan) -> Vec<Extent> {
+    let began = plan.stages.iter().filter(|stage| record.stage(stage.stage).is_some());
+    let trims = |stage: &HostStage, worker: &Worker| {
+        let work = stage.works.get(worker.work as usize);
+        work.is_some_and(|work| work.trim > Percent::ZERO)
+    };
+    let workers = began.flat_map(|stage| stage.workers.iter().filter(move |worker| trims(stage, worker)));
+    workers.flat_map(|worker| worker.extents.iter().copied()).collect()
+}
+
 /// A damaged block with all that is known about the write that is missing there.
 fn finding(record: &Record, writers: &[Writer<'_>], file: u32, path: &str, hit: Hit) -> Finding {
     let wrote = |writer: &&Writer<'_>| {
@@ -283,6 +296,9 @@ fn notes(record: &Record, plan: &HostPlan, writers: &[Writer<'_>], basis: Basis)
         add(
             "acknowledged means completed: a power cut may take completed writes that were not yet durable; --acknowledged durable counts only those that had to outlive one",
         );
+    }
+    if !given_back(record, plan).is_empty() {
+        add("workloads of this run trimmed blocks: zeros are right wherever they did, or may have");
     }
     let from_logarithms = [Access::Zipf, Access::Pareto];
     if writers.iter().any(|writer| from_logarithms.contains(&writer.work.pattern.access)) {

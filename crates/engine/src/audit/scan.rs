@@ -3,6 +3,7 @@
 use super::replay::Region;
 use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
 use model::audit::{DamageKind, FileAudit};
+use model::plan::Extent;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Mutex;
@@ -41,6 +42,8 @@ pub(super) struct Tally {
 pub(super) struct Scan<'a> {
     pub(super) region: &'a Region,
     pub(super) identity: Identity,
+    /// Where workers of the run gave blocks back: zeros are right there.
+    pub(super) given_back: &'a [Extent],
     pub(super) grain: usize,
     /// Bytes of the file that belong to the run.
     pub(super) size: u64,
@@ -161,12 +164,22 @@ impl Scan<'_> {
         for (index, sector) in block.as_chunks::<SECTOR>().0.iter().enumerate() {
             let place = offset + (index * SECTOR) as u64;
             let found = read_header(sector);
+            if found == Found::Zeros && self.is_given_back(place) {
+                continue;
+            }
             if let Some(kind) = self.identity.judge(found, self.region.file, place, floor) {
                 return Judged::Damaged { offset: place, kind, found };
             }
             is_ours |= matches!(found, Found::Whole(header) if header.run == self.identity.run);
         }
         if is_ours { Judged::Good } else { Judged::NeverWritten }
+    }
+
+    /// Whether the sector at `offset` may have been trimmed.
+    fn is_given_back(&self, offset: u64) -> bool {
+        self.given_back.iter().any(|extent| {
+            extent.file == self.region.file && offset >= extent.offset && offset - extent.offset < extent.length
+        })
     }
 
     /// Whether a sector of the block at `offset` holds what it must.

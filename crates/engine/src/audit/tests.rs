@@ -11,7 +11,7 @@ use model::plan::FleetPolicy;
 use model::plan::{Contents, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
 use model::rng::Rng;
 use model::sample::WorkerSample;
-use model::spec::{Backend, OnLostHost};
+use model::spec::{Backend, OnLostHost, Poll};
 use model::units::{Bytes, Nanos, Percent, Scale};
 use model::{Event, IntervalSample, Op, Phase, StageKind};
 use std::path::Path;
@@ -38,6 +38,7 @@ fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
         hostname: "h".into(),
         interval: Nanos::seconds(1),
         backend: Backend::Sync,
+        poll: Poll::None,
         direct: false,
         raw_latencies: false,
         cpus: vec![],
@@ -126,6 +127,7 @@ impl Sim<'_> {
             Op::Write => self.contents.write_begins(&io, &mut bytes),
             Op::Read => self.contents.read_begins(&io),
             Op::Fsync => self.contents.sync_begins(&io),
+            Op::Trim => self.contents.trim_begins(&io),
         }
         let cached = (io.op == Op::Fsync).then(|| disk.cache[io.file as usize].clone());
         self.sent.push(Sent { io, bytes, cached });
@@ -151,6 +153,9 @@ impl Sim<'_> {
             }
             Op::Read => bytes.copy_from_slice(&disk.cache[io.file as usize][place]),
             Op::Fsync => disk.platter[io.file as usize] = cached.expect("an image"),
+            // What was given back reads as zeros, or as before.
+            Op::Trim if self.rng.below(2) == 0 => disk.cache[io.file as usize][place].fill(0),
+            Op::Trim => {}
         }
         let told = self.contents.ends(io.slot, result, &bytes);
         assert_eq!(told, result, "no read of a sound target is damaged");
@@ -256,9 +261,11 @@ fn shapes() -> Vec<(Work, u64)> {
     synced.fsync_every = 7;
     let mut dsync = load(4096, 0, Access::Random);
     dsync.dsync = true;
+    let mut trimmed = load(4096, 20, Access::Random);
+    trimmed.trim = Percent::of(10);
     let plain = [Access::Random, Access::Permutation, Access::Zipf, Access::Pareto, Access::HotSpot];
     let mut all: Vec<(Work, u64)> = plain.into_iter().map(|access| (load(4096, 0, access), 4096)).collect();
-    all.extend([(mix, 4096), (streams, 8192), (half, 4096), (synced, 4096), (dsync, 4096)]);
+    all.extend([(mix, 4096), (streams, 8192), (half, 4096), (synced, 4096), (dsync, 4096), (trimmed, 4096)]);
     all.push((load(65_536, 20, Access::Random), 65_536));
     all
 }
