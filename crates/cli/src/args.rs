@@ -3,6 +3,7 @@
 use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::audit::Basis;
 use model::cluster::WhatIf;
 use model::load::Rate;
 use model::planner::GivenUp;
@@ -30,6 +31,7 @@ Exit codes:
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
   6    a condition of `compare --fail-if` was met
+  7    verify: data are missing or damaged; they are counted
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
 
@@ -52,6 +54,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.
     Ceiling(Box<CeilingArgs>),
+    /// Check the data that a run left (--keep-data, or a crash): finds damage, and acknowledged writes that are missing.
+    Verify(VerifyArgs),
     /// Remove what a killed run left in a directory: exactly our own files.
     Clean(CleanArgs),
     /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
@@ -364,6 +368,44 @@ pub struct ShowArgs {
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `plimsoll verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The run file of a run with contents.verify.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// Where the data are now, once for each target of the run in its order [default: where the run had them].
+    #[arg(short, long = "target", value_name = "PATH")]
+    pub targets: Vec<String>,
+
+    /// The host whose data to check, by its name in the run; needed where the run had several.
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+
+    /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC or fdatasync) after a power cut.
+    #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
+    pub acknowledged: Basis,
+
+    /// How many damaged blocks to tell one by one; all are counted.
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub list: usize,
+
+    /// One JSON object (docs/json.md) instead of a table.
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress, only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The basis that a word stands for.
+fn basis(word: &str) -> Result<Basis, String> {
+    let found = Basis::ALL.iter().copied().find(|basis| basis.word() == word);
+    found.ok_or_else(|| "write completed or durable".to_owned())
 }
 
 /// `plimsoll clean`.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
+        Command::Verify(verify) => commands::verify(&verify),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),

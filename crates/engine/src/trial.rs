@@ -54,12 +54,12 @@ pub(crate) enum Trials {
     Over(StageOutcome),
 }
 
-/// Whether `stage` is to be tried first: not where nothing is left to choose, and not `prepare`, which writes with its own depth.
+/// Whether `stage` is to be tried first: not where nothing is left to choose, and not what goes through the layout once, with its own depth.
 pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
     targets.plan().backend == Backend::Auto
         && targets.world().is_none()
         && targets.backend() != Backend::Sync
-        && stage.kind != StageKind::Prepare
+        && !matches!(stage.kind, StageKind::Prepare | StageKind::Verify)
 }
 
 /// Tries `stage` with the backend of `targets`, which keeps the whole depth outstanding, and with `pread` and `pwrite`.

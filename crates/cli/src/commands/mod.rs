@@ -10,6 +10,7 @@ mod plan;
 mod run;
 mod saved;
 mod suites;
+mod verify;
 
 pub use agent::agent;
 pub use ceiling::ceiling;
@@ -21,6 +22,7 @@ pub use plan::plan;
 pub use run::run;
 pub use saved::{report, show};
 pub use suites::suites;
+pub use verify::verify;
 
 use crate::failure::Failure;
 use std::io::Write;

@@ -20,7 +20,7 @@ pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FilesPer, FleetSpec,
     LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec, SuiteSpec, SweepSpec, Time,
-    WorkloadSpec,
+    Verify, WorkloadSpec,
 };
 pub use overrides::{Override, OverrideError};
 pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};

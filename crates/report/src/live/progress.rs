@@ -88,7 +88,7 @@ impl Progress {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
                 Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
             },
         };
