@@ -82,6 +82,39 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
 }
 
 #[test]
+fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"3s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
+                 workers = 1\n[sweep]\ndepth = [1, 2]\n";
+    std::fs::write(folder.path().join("two.toml"), suite).expect("a suite");
+    let line = ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
+    let mut child = start(folder.path(), &line, &[]);
+    wait_until("the second point", || {
+        store::read(&folder.path().join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
+    });
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    wait_until("the agents to end", || agents(&data).is_empty());
+    let broken = recorded(folder.path());
+    let ended = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
+    assert!(ended.err.contains("1 of 2 points are left, on the layout that was there"), "{ended:#?}");
+    let whole = store::read(&folder.path().join("run-resumed.plimsoll")).expect("a run file");
+    assert_eq!(whole.plan, broken.plan);
+    assert_eq!(whole.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_eq!(whole.stages[..2], broken.stages[..2], "what was complete stays as it was recorded");
+    assert_eq!(heard_of(&whole).0.len(), 2);
+    assert!(whole.notes.iter().any(|note| note.kind == NoteKind::Resumed));
+    assert_eq!(names(folder.path()), ["run-resumed.html", "run-resumed.plimsoll", "run.plimsoll", "two.toml"]);
+    // Once more there is nothing to do; without the layout it is written anew.
+    let again = plimsoll(folder.path(), &["resume", "run-resumed.plimsoll"]).with_code(0);
+    assert!(again.err.contains("nothing is left"), "{again:#?}");
+    let anew = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
+    assert!(anew.err.contains("written anew"), "{anew:#?}");
+    assert!(folder.path().join("run-resumed-2.plimsoll").exists());
+}
+
+#[test]
 fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     let folder = scratch();
     let data = folder.path().join("data");

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Verify(verify) => commands::verify(&verify),
         Command::Clean(clean) => commands::clean(&clean),
+        Command::Resume(resume) => commands::resume(&resume),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),
         Command::Man { directory } => commands::man(directory.as_deref()),

@@ -18,6 +18,7 @@ pub mod planner;
 pub mod priority;
 pub mod published;
 pub mod record;
+pub mod resume;
 pub mod rng;
 pub mod sample;
 pub mod spec;

@@ -42,6 +42,8 @@ pub struct Plan {
     pub direct: bool,
     /// Whether the layout is what stood there before, and nothing is written.
     pub existing: bool,
+    /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
+    pub hosts_from: Vec<String>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
     /// The points, in the order in which they run.

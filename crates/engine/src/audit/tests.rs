@@ -69,6 +69,7 @@ fn plan(host: &HostPlan) -> Plan {
         backend: host.backend,
         direct: false,
         existing: false,
+        hosts_from: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: Vec::new(),
         stages: host.stages.iter().map(stage).collect(),
