@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::{Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text, wait_until};
+use common::{
+    Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text, wait_for_samples,
+    wait_until,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -29,12 +31,6 @@ const LONG: [&str; 16] = [
     "data",
 ];
 
-/// Waits until a run has measured for a while, by what its file takes. The file grows by each interval.
-fn wait_for_samples(folder: &Path) {
-    let size = |name: &str| fs::metadata(folder.join(name)).map_or(0, |meta| meta.len());
-    wait_until("samples", || size("run.plimsoll-wal") + size("run.plimsoll") > 150_000);
-}
-
 /// A number from 0 to 999 that no two calls are likely to share.
 fn chance() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
@@ -46,7 +42,7 @@ fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
     for _ in 0..10 {
         let folder = scratch();
         let mut child = start(folder.path(), &LONG);
-        wait_for_samples(folder.path());
+        wait_for_samples(folder.path(), 1);
         std::thread::sleep(Duration::from_millis(chance()));
         child.kill().expect("a process to kill");
         child.wait().expect("dead");
@@ -71,7 +67,7 @@ fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
 fn ctrl_c_once_stops_keeps_and_reports_the_part() {
     let folder = scratch();
     let child = start(folder.path(), &LONG);
-    wait_for_samples(folder.path());
+    wait_for_samples(folder.path(), 1);
     signal(&child, "INT");
     let ended = end(child).with_code(130);
     assert!(ended.out.contains("randread") && ended.out.contains("Only a part was measured"), "{ended:#?}");
@@ -84,7 +80,7 @@ fn ctrl_c_once_stops_keeps_and_reports_the_part() {
 fn ctrl_c_twice_leaves_at_once() {
     let folder = scratch();
     let child = start(folder.path(), &LONG);
-    wait_for_samples(folder.path());
+    wait_for_samples(folder.path(), 1);
     signal(&child, "STOP");
     // Both are delivered when it goes on.
     signal(&child, "INT");
@@ -189,7 +185,7 @@ fn a_read_only_file_system_is_refused() {
 fn two_runs_on_one_target_do_not_meet() {
     let folder = scratch();
     let first = start(folder.path(), &LONG);
-    wait_for_samples(folder.path());
+    wait_for_samples(folder.path(), 1);
     let second =
         plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"]).with_code(3);
     assert!(second.err.contains("another run") || second.err.contains("in use"), "{second:#?}");

@@ -5,7 +5,7 @@ mod cluster;
 mod common;
 
 use cluster::{SlurmCluster, SshCluster};
-use common::{Ended, command, end, has, names, plimsoll, scratch, signal, text, wait_until};
+use common::{Ended, command, end, has, names, plimsoll, scratch, signal, text, wait_for_samples, wait_until};
 use model::{NoteKind, Record, RunEnd};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,16 +49,6 @@ fn agents(path: &Path) -> Vec<String> {
     String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
-/// Waits until so many hosts have told of requests in the measured stage. Reads along with a program that is not ours.
-fn wait_for_samples(folder: &Path, hosts: u32) {
-    let query =
-        "SELECT count(DISTINCT host) FROM samples JOIN stages USING (stage) WHERE kind = 'measure' AND interval > 1";
-    wait_until("samples of every host", || {
-        let out = Command::new("sqlite3").args(["-readonly", text(&folder.join("run.plimsoll")), query]).output();
-        out.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).trim() == hosts.to_string())
-    });
-}
-
 #[test]
 fn agents_of_this_machine_load_together_and_clean_up() {
     let folder = scratch();
@@ -73,9 +63,6 @@ fn agents_of_this_machine_load_together_and_clean_up() {
 
 #[test]
 fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
-    if !has("a killed agent ends the run names its host and keeps what was recorded", &["sqlite3"]) {
-        return;
-    }
     let folder = scratch();
     let data = folder.path().join("data");
     let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
@@ -95,10 +82,40 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
 }
 
 #[test]
+fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"3s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
+                 workers = 1\n[sweep]\ndepth = [1, 2]\n";
+    std::fs::write(folder.path().join("two.toml"), suite).expect("a suite");
+    let line = ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
+    let mut child = start(folder.path(), &line, &[]);
+    wait_until("the second point", || {
+        store::read(&folder.path().join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
+    });
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    wait_until("the agents to end", || agents(&data).is_empty());
+    let broken = recorded(folder.path());
+    let ended = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
+    assert!(ended.err.contains("1 of 2 points are left, on the layout that was there"), "{ended:#?}");
+    let whole = store::read(&folder.path().join("run-resumed.plimsoll")).expect("a run file");
+    assert_eq!(whole.plan, broken.plan);
+    assert_eq!(whole.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_eq!(whole.stages[..2], broken.stages[..2], "what was complete stays as it was recorded");
+    assert_eq!(heard_of(&whole).0.len(), 2);
+    assert!(whole.notes.iter().any(|note| note.kind == NoteKind::Resumed));
+    assert_eq!(names(folder.path()), ["run-resumed.html", "run-resumed.plimsoll", "run.plimsoll", "two.toml"]);
+    // Once more there is nothing to do; without the layout it is written anew.
+    let again = plimsoll(folder.path(), &["resume", "run-resumed.plimsoll"]).with_code(0);
+    assert!(again.err.contains("nothing is left"), "{again:#?}");
+    let anew = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
+    assert!(anew.err.contains("written anew"), "{anew:#?}");
+    assert!(folder.path().join("run-resumed-2.plimsoll").exists());
+}
+
+#[test]
 fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
-    if !has("with a quorum the run goes on and what is degraded is marked", &["sqlite3"]) {
-        return;
-    }
     let folder = scratch();
     let data = folder.path().join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
@@ -114,9 +131,6 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
 
 #[test]
 fn no_load_goes_on_without_its_coordinator() {
-    if !has("no load goes on without its coordinator", &["sqlite3"]) {
-        return;
-    }
     let folder = scratch();
     let data = folder.path().join("data");
     let mut child = start(folder.path(), &arguments(&["--hosts", "local:2"], "60s", &[text(&data)]), &[]);
@@ -131,9 +145,6 @@ fn no_load_goes_on_without_its_coordinator() {
 
 #[test]
 fn ctrl_c_reaches_every_host() {
-    if !has("ctrl c reaches every host", &["sqlite3"]) {
-        return;
-    }
     let folder = scratch();
     let data = folder.path().join("data");
     let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);

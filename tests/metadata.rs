@@ -106,6 +106,27 @@ fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
 }
 
 #[test]
+fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
+    let folder = scratch();
+    let here = folder.path();
+    let operations = "\"create\", \"stat\", \"setattr\", \"write\", \"stat\", \"read\", \"remove\"";
+    fs::write(here.join("files.toml"), suite(operations, 20_000)).expect("a suite");
+    let args = ["run", "files.toml", "--target", "data", "--quiet", "--out", "run.plimsoll"];
+    let mut child = start(here, &args);
+    let begun = || store::read(&here.join("run.plimsoll")).is_ok_and(|record| record.stages.len() > 1);
+    wait_until("the second operation", begun);
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    let cut = store::read(&here.join("run.plimsoll")).expect("a run file");
+    assert!(cut.stages.len() < 7, "it was cut short");
+    let json = plimsoll(here, &["resume", "run.plimsoll", "--json", "--quiet"]).with_code(0).json();
+    let rows = json["results"].as_array().expect("a list");
+    assert_eq!(rows.len(), 7);
+    assert!(rows.iter().all(|row| row["errors"] == 0 && row["ios"] == 20_000), "{json}");
+    assert!(!here.join("data").exists(), "nothing is left");
+}
+
+#[test]
 fn a_tree_beyond_the_inodes_of_a_file_system_is_refused_before_it_starts() {
     if !has("inodes of a small file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
         return;

@@ -37,6 +37,8 @@ pub struct Behaviour {
     pub short_every: u64,
     /// These writes move the first half only, and claim to have moved all.
     pub tear_every: u64,
+    /// These writes move nothing, and claim to have moved all.
+    pub drop_every: u64,
     /// No request is answered, until this is unset again: then all of them are.
     pub hang: bool,
     /// The same for `fsync` alone.
@@ -50,6 +52,7 @@ enum Fate {
     Fail(i32),
     Short,
     Torn,
+    Dropped,
 }
 
 impl Behaviour {
@@ -62,6 +65,8 @@ impl Behaviour {
             Fate::Short
         } else if is_turn(self.tear_every) {
             Fate::Torn
+        } else if is_turn(self.drop_every) {
+            Fate::Dropped
         } else {
             Fate::Whole
         }
@@ -437,6 +442,7 @@ impl Filesystem for Server {
             Fate::Whole => (data.len(), data.len()),
             Fate::Short => (data.len() / 2, data.len() / 2),
             Fate::Torn => (data.len() / 2, data.len()),
+            Fate::Dropped => (0, data.len()),
             Fate::Fail(_) => (0, 0),
         };
         let (start, end) = (offset as usize, offset as usize + stored);

@@ -91,6 +91,21 @@ pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its third interval at least.
+pub fn wait_for_samples(folder: &Path, hosts: usize) {
+    let path = folder.join("run.plimsoll");
+    wait_until("samples of every host", || {
+        let Ok(record) = store::read(&path) else { return false };
+        let is_measured = |number: u32| {
+            record.plan.stages.get(number as usize).is_some_and(|stage| stage.kind == model::StageKind::Measure)
+        };
+        let stages = record.stages.iter().filter(|stage| is_measured(stage.stage));
+        let samples =
+            stages.flat_map(|stage| &stage.samples).filter(|sample| sample.interval > 1 && !sample.ops.is_empty());
+        samples.map(|sample| sample.host).collect::<std::collections::BTreeSet<u32>>().len() >= hosts
+    });
+}
+
 /// Runs another program, which has to succeed, and returns what it wrote.
 pub fn run(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();

@@ -196,6 +196,7 @@ impl Recorded {
             cpu_user_ns: (self.busy * 3e8) as u64,
             cpu_system_ns: (self.busy * 7e8) as u64,
             ops: ops.iter().map(worker_op).collect(),
+            mark: None,
         };
         self.record.apply(Event::Sample(IntervalSample {
             stage,

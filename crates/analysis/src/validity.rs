@@ -14,6 +14,7 @@ use model::plan::{Contents, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::{Nanos, NoteKind, Op, Percent, Record, StageEnd};
+use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
@@ -100,8 +101,12 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     if row.ios == 0 {
         found.push(Warning::NothingCompleted);
     }
-    if !row.errors.is_empty() {
-        found.push(Warning::Errors { by_errno: row.errors.clone() });
+    let mut by_errno = row.errors.clone();
+    if row.op == Op::Write {
+        add_errors_of_pass(record, row.point, &mut by_errno);
+    }
+    if !by_errno.is_empty() {
+        found.push(Warning::Errors { by_errno });
     }
     if !row.complete {
         let measured = Nanos((row.seconds * 1e9) as u64);
@@ -139,6 +144,19 @@ fn start_skew(record: &Record, stage: &StageRecord) -> Option<Warning> {
     let host = record.plan.hosts.get(latest.host as usize)?.hostname.clone();
     let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / 10;
     matters.then_some(Warning::StartSkew { host, late: Nanos(latest.late_ns) })
+}
+
+/// What was found when the layout was read after a point concerns what was written in it.
+fn add_errors_of_pass(record: &Record, point: u32, by_errno: &mut BTreeMap<i32, u64>) {
+    let is_pass = |stage: u32| {
+        let planned = record.plan.stages.get(stage as usize);
+        planned.is_some_and(|planned| planned.kind == StageKind::Verify && planned.point == Some(point))
+    };
+    let samples = record.stages.iter().filter(|stage| is_pass(stage.stage)).flat_map(|stage| &stage.samples);
+    for (errno, count) in samples.flat_map(|sample| &sample.ops).flat_map(|op| &op.errors) {
+        let sum = by_errno.entry(*errno).or_default();
+        *sum = sum.saturating_add(*count);
+    }
 }
 
 /// What the agents had to do otherwise than planned.
@@ -247,7 +265,6 @@ mod tests {
     use crate::state::RunState;
     use crate::testing::Recorded;
     use model::{Bytes, Note};
-    use std::collections::BTreeMap;
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
@@ -315,6 +332,30 @@ mod tests {
         let mut recorded = good(READS);
         recorded.free(Bytes::gib(20));
         assert_eq!(codes(&recorded), ["little-space"]);
+    }
+
+    #[test]
+    fn damage_that_was_found_afterwards_is_said_of_the_writes() {
+        let suite = "[contents]\nverify = \"after\"\n[[workload]]\nname = \"w\"\nread = 50\n";
+        let mut recorded = good(suite);
+        let measure = recorded.stage(StageKind::Measure);
+        recorded.interval(measure, 1, &[(Op::Write, &[100; 100_000])]);
+        let pass = recorded.stage(StageKind::Verify);
+        assert_eq!(pass, measure + 1);
+        recorded.interval(pass, 0, &[(Op::Read, &[100; 10])]);
+        let mut record = recorded.record();
+        let stage = record.stages.iter_mut().find(|stage| stage.stage == pass).expect("began");
+        stage.samples[0].ops[0].errors = vec![(model::sample::VERIFY_STALE, 3)];
+        let said = |op: Op| {
+            let rows = results(&record);
+            let row = rows.iter().find(|row| row.op == op).expect("a row");
+            row.warnings.iter().find_map(|warning| match warning {
+                Warning::Errors { by_errno } => Some(by_errno.clone()),
+                _ => None,
+            })
+        };
+        assert_eq!(said(Op::Write), Some(BTreeMap::from([(model::sample::VERIFY_STALE, 3)])));
+        assert_eq!(said(Op::Read), None, "reads of the load were good");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
+use crate::failure::Failure;
 use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::audit::Basis;
 use model::cluster::WhatIf;
 use model::load::Rate;
 use model::planner::GivenUp;
@@ -30,6 +32,7 @@ Exit codes:
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
   6    a condition of `compare --fail-if` was met
+  7    verify: data are missing or damaged; they are counted
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
 
@@ -52,6 +55,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.
     Ceiling(Box<CeilingArgs>),
+    /// Check the data that a run left (--keep-data, or a crash): finds damage, and acknowledged writes that are missing.
+    Verify(VerifyArgs),
+    /// Go on with a run that was cut short: every point that is not complete, on the same hosts and layout.
+    Resume(Box<ResumeArgs>),
     /// Remove what a killed run left in a directory: exactly our own files.
     Clean(CleanArgs),
     /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
@@ -366,6 +373,44 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
+/// `plimsoll verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The run file of a run with contents.verify.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// Where the data are now, once for each target of the run in its order [default: where the run had them].
+    #[arg(short, long = "target", value_name = "PATH")]
+    pub targets: Vec<String>,
+
+    /// The host whose data to check, by its name in the run; needed where the run had several.
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+
+    /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC or fdatasync) after a power cut.
+    #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
+    pub acknowledged: Basis,
+
+    /// How many damaged blocks to tell one by one; all are counted.
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub list: usize,
+
+    /// One JSON object (docs/json.md) instead of a table.
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress, only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The basis that a word stands for.
+fn basis(word: &str) -> Result<Basis, String> {
+    let found = Basis::ALL.iter().copied().find(|basis| basis.word() == word);
+    found.ok_or_else(|| "write completed or durable".to_owned())
+}
+
 /// `plimsoll clean`.
 #[derive(Debug, Args)]
 pub struct CleanArgs {
@@ -376,6 +421,72 @@ pub struct CleanArgs {
     /// Remove the copies of plimsoll from these hosts instead.
     #[command(flatten)]
     pub hosts: HostArgs,
+}
+
+/// `plimsoll resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The run file of the run that was cut short. It stays as it is.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// Where to record the whole run [default: beside it, as RUN-resumed.plimsoll].
+    #[arg(short, long, value_name = "FILE.plimsoll")]
+    pub out: Option<PathBuf>,
+
+    /// Overwrite this block device again, which the run overwrote.
+    #[arg(long, value_name = "[HOST:]DEVICE")]
+    pub destroy_data: Vec<GivenUpArg>,
+
+    /// The hosts, if they are reached in another way than before.
+    #[command(flatten)]
+    pub hosts: HostArgs,
+
+    /// Leave the files of the run on the target, for the next run or for a look.
+    #[arg(long)]
+    pub keep_data: bool,
+
+    /// End standard output with one JSON object (docs/json.md); everything else goes to standard error.
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress, only the results.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl HostArgs {
+    /// The options that say the same, for a run file.
+    pub fn options(&self) -> Vec<String> {
+        let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let all = [
+            ("--hosts", &self.hosts),
+            ("--slurm", &self.slurm),
+            ("--kubernetes", &self.kubernetes),
+            ("--kubectl", &self.kubectl),
+            ("--launcher", &self.launcher),
+            ("--agent", &agent),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+        given.map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    /// What these options say.
+    pub fn of(options: &[String]) -> Result<HostArgs, Failure> {
+        #[derive(Parser)]
+        struct OnlyHosts {
+            #[command(flatten)]
+            hosts: HostArgs,
+        }
+        let line = std::iter::once("plimsoll").chain(options.iter().map(String::as_str));
+        // A run file may come from anybody.
+        let read = OnlyHosts::try_parse_from(line).map(|only| only.hosts);
+        read.map_err(|_| {
+            Failure::RunFile(
+                "error: the run file does not say how its hosts are reached; name them with --hosts".to_owned(),
+            )
+        })
+    }
 }
 
 /// `plimsoll agent`.
@@ -413,6 +524,15 @@ pub const DEFAULT_TARGET: &str = "./plimsoll-data";
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn options_of_hosts_say_the_same_again() {
+        let args = HostArgs { slurm: Some("-N4 -p x".into()), agent: Some("/x y".into()), ..HostArgs::default() };
+        let again = HostArgs::of(&args.options()).expect("good");
+        assert_eq!((again.slurm, again.agent), (args.slurm, args.agent));
+        assert!(HostArgs::default().options().is_empty());
+        assert!(HostArgs::of(&["--destroy-data=/dev/sda".to_owned()]).is_err());
+    }
 
     #[test]
     fn a_device_is_given_up_with_its_hosts() {

@@ -26,6 +26,8 @@ pub enum Failure {
 pub const REQUESTS_FAILED: u8 = 1;
 /// A condition of `compare --fail-if` was met.
 pub const CONDITION_MET: u8 = 6;
+/// Data that a run left are missing or damaged.
+pub const DATA_DAMAGED: u8 = 7;
 
 impl Failure {
     /// The exit code of the documented table.
@@ -94,7 +96,7 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so
 /// that places in the text stay where they are.
-fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => c,
         c if c.is_control() && c.len_utf8() == 1 => '?',

@@ -2,8 +2,8 @@
 
 use crate::backend::Io;
 use crate::contents::WorkerContents;
-use model::Op;
 use model::rng::Rng;
+use model::{Op, WriteMark};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
@@ -85,6 +85,7 @@ impl Buffers {
             }
             Op::Read => self.contents.read_begins(io),
             Op::Trim => self.contents.trim_begins(io),
+            Op::Fsync => self.contents.sync_begins(io),
             _ => {}
         }
     }
@@ -100,6 +101,11 @@ impl Buffers {
         // SAFETY: within the buffer, which was initialised in `new`; the kernel is done with it, because its request has completed.
         let bytes = unsafe { std::slice::from_raw_parts(start, (result.max(0) as usize).min(self.stride)) };
         self.contents.ends(slot, result, bytes)
+    }
+
+    /// How far writes have got since the last time that it was asked; `None` where nothing is checked.
+    pub(crate) fn mark(&mut self) -> Option<WriteMark> {
+        self.contents.mark()
     }
 
     /// What fills and checks them.

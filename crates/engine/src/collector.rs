@@ -62,7 +62,7 @@ impl Merged {
             ops.push(WorkerOp { op, ios: stats.ios, bytes: stats.bytes, errors });
         }
         let (cpu_user_ns, cpu_system_ns) = (page.cpu.user_ns, page.cpu.system_ns);
-        self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops });
+        self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops, mark: page.mark.clone() });
     }
 
     /// The samples of the operations that were completed, and of each worker by its number.
@@ -187,7 +187,8 @@ impl Collector {
             match workers.iter_mut().find(|sample| sample.worker == 0) {
                 Some(sample) => sample.ops.push(mine),
                 None => {
-                    let sample = WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine] };
+                    let sample =
+                        WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine], mark: None };
                     workers.insert(0, sample);
                 }
             }

@@ -278,14 +278,22 @@ fn run_on<B: Backend>(
     }
     match end {
         Ok(Drained::Whole) => {
+            let mut mark = backend.mark();
             drop(ManuallyDrop::into_inner(backend));
-            ending::end(work.stop, (worker, work.writes()), &shared.files, own, &shared.control, &mut pages);
+            ending::end(
+                work.stop,
+                (worker, work.writes()),
+                &shared.files,
+                own,
+                &shared.control,
+                (&mut pages, &mut mark),
+            );
             let now_ns = clock.now_ns();
-            pages.turn(now_ns, shared.control.cuts());
+            pages.turn(now_ns, shared.control.cuts(), || mark.take());
             if let (Some(once), true) = (work.stop.once(), state.has_done_all()) {
                 shared.control.done(now_ns, once.stonewall);
             }
-            pages.close(now_ns);
+            pages.close(now_ns, mark);
             if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
         }
         Ok(Drained::GivenUp { requests }) => {

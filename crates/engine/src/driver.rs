@@ -7,7 +7,7 @@ use crate::cpu::CpuTime;
 use crate::recorder::{Interval, RING_OPS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
-use model::Phase;
+use model::{Phase, WriteMark};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -124,7 +124,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         }
         // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
         now_ns = clock.now_ns();
-        let is_over = pages.turn(now_ns, control.cuts());
+        let is_over = pages.turn(now_ns, control.cuts(), || backend.mark());
         if is_over {
             worker.stop();
         }
@@ -132,7 +132,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         backend.reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
         pages.end(run);
         if is_over && worker.in_flight() > 0 && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns) {
-            pages.close(now_ns);
+            pages.close(now_ns, backend.mark());
             return Ok(Drained::GivenUp { requests: worker.in_flight() as u32 });
         }
     }
@@ -232,17 +232,19 @@ impl<'a> Pages<'a> {
         self.page_end_ns.min(cuts.stop_at_ns).min(wall_at_ns)
     }
 
-    /// Turns the page if it is over, before anything that came back at `now_ns` is written down. True when the load is over.
+    /// Turns the page if it is over, before anything that came back at `now_ns` is written down; `mark` says how far writes have got.
+    /// True when the load is over.
     #[inline]
-    pub(crate) fn turn(&mut self, now_ns: u64, cuts: Cuts) -> bool {
+    pub(crate) fn turn(&mut self, now_ns: u64, cuts: Cuts, mark: impl FnOnce() -> Option<WriteMark>) -> bool {
         if self.draining || now_ns < self.next_turn(cuts) {
             return self.draining;
         }
-        self.turn_now(now_ns, cuts)
+        self.turn_now(now_ns, cuts, mark())
     }
 
     #[cold]
-    fn turn_now(&mut self, now_ns: u64, Cuts { stop_at_ns, wall_at_ns }: Cuts) -> bool {
+    fn turn_now(&mut self, now_ns: u64, Cuts { stop_at_ns, wall_at_ns }: Cuts, mark: Option<WriteMark>) -> bool {
+        self.page.mark = mark;
         let mut next = self.line.back.try_recv().unwrap_or_else(|_| Box::new(self.page.sibling()));
         if now_ns >= stop_at_ns {
             self.draining = true;
@@ -274,7 +276,8 @@ impl<'a> Pages<'a> {
     }
 
     /// Hands over the last page.
-    pub(crate) fn close(&mut self, now_ns: u64) {
+    pub(crate) fn close(&mut self, now_ns: u64, mark: Option<WriteMark>) {
+        self.page.mark = mark;
         let empty = Box::new(Interval::new([None; RING_OPS.len()], false));
         self.hand_over(empty, now_ns, None);
     }

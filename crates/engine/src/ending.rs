@@ -6,8 +6,8 @@ use crate::driver::Pages;
 use crate::error::EngineError;
 use crate::recorder::RING_OPS;
 use crate::worker::{Finished, Outcome};
-use model::Op;
 use model::plan::{HostPlan, PlannedTarget, Stop, Worker};
+use model::{Op, WriteMark};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -90,14 +90,15 @@ fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Ends the amount of `worker`, which is on `files`; every request has come back. Its backend holds none of them open any more.
+/// Ends the amount of `worker`, which is on `files`; every request has come back, and `mark` says how far its writes have got. Its backend
+/// holds none of them open any more.
 pub(crate) fn end(
     stop: Stop,
     (worker, wrote): (&Worker, bool),
     files: &[OwnedFd],
     own: OwnFiles,
     control: &Control,
-    pages: &mut Pages<'_>,
+    (pages, mark): (&mut Pages<'_>, &mut Option<WriteMark>),
 ) {
     let clock = control.clock();
     let fsync = RING_OPS.iter().position(|op| *op == Op::Fsync).unwrap_or_default();
@@ -111,12 +112,12 @@ pub(crate) fn end(
                 Ok(()) => Outcome::Success { bytes: 0 },
                 Err(error) => Outcome::Failure { errno: error.raw_os_error(), bytes: 0 },
             };
-            pages.turn(now_ns, control.cuts());
+            pages.turn(now_ns, control.cuts(), || mark.take());
             pages.write_down(Finished { op: fsync, latency_ns: now_ns - start_ns, outcome });
         }
     }
     for errno in own.close() {
-        pages.turn(clock.now_ns(), control.cuts());
+        pages.turn(clock.now_ns(), control.cuts(), || mark.take());
         let outcome = Outcome::Failure { errno, bytes: 0 };
         pages.write_down(Finished { op: fsync, latency_ns: 0, outcome });
     }

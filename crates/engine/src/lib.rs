@@ -4,6 +4,7 @@
 //! needs exists before the clock starts; an error of the target is data, only our own failures are `Err`.
 //! This is the only crate with `unsafe`: memory that the kernel writes into, and the ring.
 
+mod audit;
 mod backend;
 mod buffers;
 mod clock;
@@ -29,6 +30,7 @@ mod trial;
 mod virtual_time;
 mod worker;
 
+pub use audit::{AuditError, AuditOptions, AuditStep, audit};
 pub use clock::{Clock, Monotonic};
 pub use control::Control;
 pub use error::EngineError;

@@ -3,7 +3,7 @@
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
 use model::plan::Work;
-use model::{Op, Phase};
+use model::{Op, Phase, WriteMark};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
 const ERROR_KINDS: usize = 16;
@@ -19,6 +19,8 @@ pub(crate) struct Interval {
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
     pub(crate) ops: [OpStats; RING_OPS.len()],
+    /// How far the worker's writes had got when it left; `None` where nothing is checked.
+    pub(crate) mark: Option<WriteMark>,
 }
 
 /// The operations that a worker's ring carries, in the order of [`Interval::ops`].
@@ -128,6 +130,7 @@ impl Interval {
             end_ns: 0,
             cpu: CpuTime::default(),
             ops: slots.map(|op| OpStats::new(op, keep_raw)),
+            mark: None,
         }
     }
 
@@ -140,6 +143,7 @@ impl Interval {
     pub(crate) fn clear(&mut self) {
         self.number = 0;
         self.cpu = CpuTime::default();
+        self.mark = None;
         // An operation that was not used has nothing to clear, and zeroing its histogram is the dear part.
         self.ops.iter_mut().filter(|stats| !stats.is_empty()).for_each(OpStats::clear);
     }

@@ -258,7 +258,7 @@ fn collect(
 fn flushes_after(stage: &HostStage) -> bool {
     match stage.stop() {
         Stop::After(_) => false,
-        Stop::Amount => true,
+        Stop::Amount => stage.works.iter().any(Work::writes),
         Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),
     }
 }

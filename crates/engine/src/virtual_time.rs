@@ -190,7 +190,7 @@ impl<'a> Scheduler<'a> {
     #[inline]
     fn back(&mut self, worker: usize, completion: Completion, now_ns: u64) {
         let actor = &mut self.actors[worker];
-        if actor.pages.turn(now_ns, self.cuts) {
+        if actor.pages.turn(now_ns, self.cuts, || None) {
             actor.state.stop();
         }
         let finished = actor.state.complete(completion, now_ns);
@@ -207,7 +207,7 @@ impl<'a> Scheduler<'a> {
         if actor.due_ns == now_ns {
             actor.due_ns = u64::MAX;
         }
-        if actor.pages.turn(now_ns, self.cuts) {
+        if actor.pages.turn(now_ns, self.cuts, || None) {
             actor.state.stop();
         }
         self.send(worker, now_ns);
@@ -219,7 +219,7 @@ impl<'a> Scheduler<'a> {
             self.cuts.stop_at_ns = self.cuts.stop_at_ns.min(now_ns);
         }
         for actor in &mut self.actors {
-            if actor.pages.turn(now_ns, self.cuts) {
+            if actor.pages.turn(now_ns, self.cuts, || None) {
                 actor.state.stop();
             }
         }
@@ -234,8 +234,8 @@ impl<'a> Scheduler<'a> {
     fn close(&mut self) -> u64 {
         let now_ns = self.world.now_ns;
         for actor in &mut self.actors {
-            actor.pages.turn(now_ns, self.cuts);
-            actor.pages.close(now_ns);
+            actor.pages.turn(now_ns, self.cuts, || None);
+            actor.pages.close(now_ns, None);
         }
         now_ns
     }

@@ -186,16 +186,16 @@ impl Fleet {
         }
     }
 
-    /// Runs `plan` from stage `first_stage` on and hands every event to `record` in order. An error of `record` ends the run: a figure that
+    /// Runs these stages of `plan` and hands every event to `record` in order. An error of `record` ends the run: a figure that
     /// nobody keeps is not worth a load. With `keep_data`, the files of the run stay on the targets.
     pub fn run(
         mut self,
         plan: &Plan,
-        first_stage: u32,
+        stages: &[u32],
         keep_data: bool,
         record: &mut dyn FnMut(&Event) -> Result<(), String>,
     ) -> Ending {
-        let mut coordinator = Coordinator::new(plan, first_stage, self.reach, keep_data);
+        let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data);
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
         loop {

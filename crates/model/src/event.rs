@@ -99,6 +99,8 @@ crate::spec::words! {
         NoFallocate = "no-fallocate",
         /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
         EngineDegraded = "engine-degraded",
+        /// The run went on with one that had been cut short.
+        Resumed = "resumed",
         /// A host died, or was not heard of any more.
         HostLost = "host-lost",
         /// Something about the hosts together that a reader has to know: two that are one, or a wall clock that is off.

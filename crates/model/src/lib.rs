@@ -3,6 +3,7 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
+pub mod audit;
 pub mod cluster;
 pub mod counters;
 pub mod devices;
@@ -10,6 +11,7 @@ pub mod event;
 pub mod histogram;
 pub mod inventory;
 pub mod load;
+pub mod mark;
 pub mod metadata;
 pub mod op;
 pub mod plan;
@@ -17,6 +19,7 @@ pub mod planner;
 pub mod priority;
 pub mod published;
 pub mod record;
+pub mod resume;
 pub mod rng;
 pub mod sample;
 pub mod spec;
@@ -27,6 +30,7 @@ pub use cluster::Cluster;
 pub use counters::CounterSample;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};
+pub use mark::WriteMark;
 pub use op::Op;
 pub use plan::{HostPlan, Plan, StageKind};
 pub use record::Record;

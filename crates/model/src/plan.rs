@@ -18,6 +18,8 @@ spec::words! {
         Precondition = "precondition",
         /// Runs the workload and counts it.
         Measure = "measure",
+        /// Reads the layout once and checks every block.
+        Verify = "verify",
     }
 }
 
@@ -42,6 +44,8 @@ pub struct Plan {
     pub direct: bool,
     /// Whether the layout is what stood there before, and nothing is written.
     pub existing: bool,
+    /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
+    pub hosts_from: Vec<String>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
     /// The points, in the order in which they run.
@@ -492,6 +496,19 @@ impl Plan {
                 .map(|extent| extent.length)
                 .sum(),
         )
+    }
+
+    /// Bytes in all extents of a stage on all hosts together: what one that stops at [`Stop::Amount`] goes through.
+    pub fn stage_bytes(&self, stage: u32) -> Bytes {
+        let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
+        let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
+        Bytes(extents.map(|extent| extent.length).fold(0, u64::saturating_add))
+    }
+
+    /// Bytes that are read to check them after the points, on all hosts together.
+    pub fn verify_bytes(&self) -> Bytes {
+        let stages = self.stages.iter().zip(0..).filter(|(stage, _)| stage.kind == StageKind::Verify);
+        Bytes(stages.map(|(_, number)| self.stage_bytes(number).0).fold(0, u64::saturating_add))
     }
 
     /// Bytes of the layout on all hosts together; what hosts share counts once.

@@ -1,6 +1,7 @@
 //! What one host did in one interval.
 
 use crate::histogram::EncodedHistogram;
+use crate::mark::WriteMark;
 use crate::op::Op;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,8 @@ pub struct WorkerSample {
     pub cpu_system_ns: u64,
     /// Its counts, for each operation that it completed.
     pub ops: Vec<WorkerOp>,
+    /// How far its writes had got at the end; `None` where nothing is checked.
+    pub mark: Option<WriteMark>,
 }
 
 /// One worker's counts of one operation.

@@ -11,4 +11,5 @@ pub mod json;
 pub mod live;
 pub mod plan;
 pub mod table;
+pub mod verify;
 pub mod words;

@@ -35,20 +35,28 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 /// Seconds that the run is expected to take, in words.
 pub fn time(plan: &Plan) -> String {
     // In 128 bits: a plan for a cluster has more bytes than nanoseconds of a run fit beside.
-    let ns = u128::from(plan.prepare_bytes().0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
-    let prepare = Nanos(u64::try_from(ns).unwrap_or(u64::MAX));
+    let assumed = |bytes: Bytes| {
+        let ns = u128::from(bytes.0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    };
+    let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
     let fixed = plan.fixed_time();
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
         return "as long as the operations on all files take".to_owned();
     }
-    if prepare == Nanos(0) {
+    let all = Nanos(prepare.0.saturating_add(fixed.0).saturating_add(verify.0));
+    if all == fixed {
         return fixed.to_string();
     }
-    format!(
-        "about {}: {} to prepare (at an assumed 200 MB/s), then {fixed}",
-        whole(Nanos(prepare.0.saturating_add(fixed.0))),
-        whole(prepare)
-    )
+    let before = match prepare {
+        Nanos(0) => String::new(),
+        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole(prepare)),
+    };
+    let after = match verify {
+        Nanos(0) => String::new(),
+        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole(verify)),
+    };
+    format!("about {}: {before}{fixed}{after}", whole(all))
 }
 
 /// An estimate needs no fractions of a second.

@@ -407,6 +407,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::NoFallocate => "space not reserved",
         NoteKind::EngineDegraded => "engine without a part of its set-up",
         NoteKind::Stuck => "target does not answer",
+        NoteKind::Resumed => "resumed",
         NoteKind::HostLost => "a host was lost",
         NoteKind::Hosts => "about the hosts",
         NoteKind::WorkloadsLeftOut => "workloads left out",

@@ -9,7 +9,7 @@ use model::histogram::EncodedHistogram;
 use model::record::{Record, StageRecord};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::testbed::HostFacts;
-use model::{Op, Plan};
+use model::{Op, Plan, WriteMark};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -254,6 +254,7 @@ fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSam
             cpu_user_ns: unsigned(row.get(4)?)?,
             cpu_system_ns: unsigned(row.get(5)?)?,
             ops: Vec::new(),
+            mark: None,
         };
         sample_of(samples, row)?.workers.push(worker);
         Ok(())
@@ -263,13 +264,46 @@ fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSam
         let number = small(row.get(3)?)?;
         let (ios, bytes, errors) = (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
         let counts = WorkerOp { op: op(row, 4)?, ios, bytes, errors };
-        // They stand in order, so the one that is meant is near its own number.
-        let workers = &mut sample_of(samples, row)?.workers;
-        let near =
-            workers.get(number as usize).is_some_and(|worker| worker.worker == number).then_some(number as usize);
-        let index = near.or_else(|| workers.iter().position(|worker| worker.worker == number));
-        workers[index.ok_or("a row belongs to a worker that is not there")?].ops.push(counts);
+        worker_of(samples, row, number)?.ops.push(counts);
         Ok(())
+    })?;
+    let query = "SELECT stage, host, interval, worker, base, sent, completed, durable, overtaken, failed, more_failed
+        FROM write_marks ORDER BY rowid";
+    each(connection, query, |row| {
+        let number = small(row.get(3)?)?;
+        let mark = mark(row)?;
+        worker_of(samples, row, number)?.mark = Some(mark);
+        Ok(())
+    })
+}
+
+/// The worker of a row by its `number`.
+fn worker_of<'a>(
+    samples: &'a mut BTreeMap<Key, IntervalSample>,
+    row: &Row<'_>,
+    number: u32,
+) -> Result<&'a mut WorkerSample, Problem> {
+    // They stand in order, so the one that is meant is near its own number.
+    let workers = &mut sample_of(samples, row)?.workers;
+    let near = workers.get(number as usize).is_some_and(|worker| worker.worker == number).then_some(number as usize);
+    let index = near.or_else(|| workers.iter().position(|worker| worker.worker == number));
+    Ok(&mut workers[index.ok_or("a row belongs to a worker that is not there")?])
+}
+
+fn mark(row: &Row<'_>) -> Result<WriteMark, Problem> {
+    let failed: Vec<u8> = row.get(9)?;
+    let (failed, rest) = failed.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err("a list of failed writes is cut off".into());
+    }
+    Ok(WriteMark {
+        base: small(row.get(4)?)?,
+        sent: small(row.get(5)?)?,
+        completed: small(row.get(6)?)?,
+        durable: small(row.get(7)?)?,
+        overtaken: small(row.get(8)?)?,
+        failed: failed.iter().map(|generation| u32::from_le_bytes(*generation)).collect(),
+        more_failed: row.get(10)?,
     })
 }
 

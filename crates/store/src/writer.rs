@@ -4,6 +4,7 @@ use crate::counters::{self, Series};
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, TABLES};
+use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::plan::Plan;
 use model::sample::{IntervalSample, OpSample};
@@ -204,6 +205,9 @@ fn write_sample(transaction: &Transaction<'_>, sample: &IntervalSample) -> rusql
     for worker in &sample.workers {
         let cpu = (number(worker.cpu_user_ns), number(worker.cpu_system_ns));
         worker_row.execute(params![stage, host, interval, worker.worker, cpu.0, cpu.1])?;
+        if let Some(mark) = &worker.mark {
+            write_mark(transaction, sample, worker.worker, mark)?;
+        }
         for op in &worker.ops {
             let counts = (number(op.ios), number(op.bytes), number(op.errors));
             let row = params![stage, host, interval, worker.worker, op.op.name(), counts.0, counts.1, counts.2];
@@ -211,6 +215,30 @@ fn write_sample(transaction: &Transaction<'_>, sample: &IntervalSample) -> rusql
         }
     }
     sample.ops.iter().try_for_each(|op| write_op(transaction, sample, op))
+}
+
+fn write_mark(
+    transaction: &Transaction<'_>,
+    sample: &IntervalSample,
+    worker: u32,
+    mark: &WriteMark,
+) -> rusqlite::Result<()> {
+    let failed: Vec<u8> = mark.failed.iter().flat_map(|generation| generation.to_le_bytes()).collect();
+    let row = params![
+        sample.stage,
+        sample.host,
+        sample.interval,
+        worker,
+        mark.base,
+        mark.sent,
+        mark.completed,
+        mark.durable,
+        mark.overtaken,
+        failed,
+        mark.more_failed
+    ];
+    transaction.prepare_cached("INSERT INTO write_marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(row)?;
+    Ok(())
 }
 
 fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSample) -> rusqlite::Result<()> {

@@ -8,7 +8,7 @@ use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::{Op, Record};
+use model::{Op, Record, WriteMark};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -45,13 +45,27 @@ fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
     (COUNT, COUNT, COUNT).prop_map(move |(ios, bytes, errors)| WorkerOp { op, ios, bytes, errors })
 }
 
+fn any_mark() -> impl Strategy<Value = WriteMark> {
+    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    let failed = prop::collection::vec(any::<u32>(), 0..3);
+    (counts, failed, any::<bool>()).prop_map(|((base, sent, completed, durable, overtaken), failed, more_failed)| {
+        WriteMark { base, sent, completed, durable, overtaken, failed, more_failed }
+    })
+}
+
 fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
     let ops = subsequence(Op::ALL.to_vec(), 0..=Op::COUNT)
         .prop_flat_map(|ops| ops.into_iter().map(any_worker_op).collect::<Vec<_>>());
     // Numbers need not begin at 0 nor adjoin.
-    prop::collection::btree_map(any::<u32>(), (COUNT, COUNT, ops), 0..4).prop_map(|workers| {
-        let worker =
-            |(worker, (cpu_user_ns, cpu_system_ns, ops))| WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops };
+    let worker = (COUNT, COUNT, ops, prop::option::of(any_mark()));
+    prop::collection::btree_map(any::<u32>(), worker, 0..4).prop_map(|workers| {
+        let worker = |(worker, (cpu_user_ns, cpu_system_ns, ops, mark))| WorkerSample {
+            worker,
+            cpu_user_ns,
+            cpu_system_ns,
+            ops,
+            mark,
+        };
         workers.into_iter().map(worker).collect()
     })
 }

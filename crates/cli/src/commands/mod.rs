@@ -7,9 +7,11 @@ mod compare;
 mod inventory;
 mod pages;
 mod plan;
+mod resume;
 mod run;
 mod saved;
 mod suites;
+mod verify;
 
 pub use agent::agent;
 pub use ceiling::ceiling;
@@ -18,9 +20,11 @@ pub use compare::compare;
 pub use inventory::inventory;
 pub use pages::{completions, man};
 pub use plan::plan;
+pub use resume::resume;
 pub use run::run;
 pub use saved::{report, show};
 pub use suites::suites;
+pub use verify::verify;
 
 use crate::failure::Failure;
 use std::io::Write;

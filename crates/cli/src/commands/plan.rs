@@ -30,7 +30,7 @@ pub fn decide(work: &WorkArgs, asked: &Asked, fleet: &Fleet) -> Result<(Plan, Ve
     let told = fleet.inspect(&asked.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
-    let plan = planner::plan(&Request {
+    let mut plan = planner::plan(&Request {
         run_id: &run_id(&asked.spec.suite.name.value),
         spec: &asked.spec,
         scale: work.scale,
@@ -39,6 +39,7 @@ pub fn decide(work: &WorkArgs, asked: &Asked, fleet: &Fleet) -> Result<(Plan, Ve
         hosts: &hosts,
     })
     .map_err(|refusals| Failure::refused(&refusals))?;
+    plan.hosts_from = work.hosts.options();
     Ok((plan, hosts))
 }
 

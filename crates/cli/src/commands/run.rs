@@ -6,7 +6,6 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::suite;
 use fleet::Ending;
-use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::live::{Live, Mode};
 use std::io::IsTerminal;
@@ -24,15 +23,42 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if !args.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
     }
-    let (ending, began) = record(args, started, &plan, &hosts, &out)?;
+    let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let writer = store::Writer::create(&out, &plan, &hosts, version, unix_ns()).map_err(unrecordable)?;
+    let how = How { json: args.json, quiet: args.quiet, keep_data: args.keep_data };
+    perform(started, &plan, &stages, writer, &out, how)
+}
+
+/// What a run is to leave, and to say.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// JSON on standard output.
+    pub json: bool,
+    /// No progress.
+    pub quiet: bool,
+    /// The files stay on the targets.
+    pub keep_data: bool,
+}
+
+/// Runs these stages of the plan into the run file, and reports.
+pub fn perform(
+    started: Hosts,
+    plan: &Plan,
+    stages: &[u32],
+    writer: store::Writer,
+    out: &Path,
+    how: How,
+) -> Result<ExitCode, Failure> {
+    let (ending, began) = record(started, plan, stages, writer, how)?;
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
     if !began {
-        return Err(nothing_began(&out, &ending.end));
+        return Err(nothing_began(out, &ending.end));
     }
-    let record = store::read(&out).map_err(|error| Failure::Run(format!("error: {error}")))?;
-    show(args, &record, &out)?;
+    let record = store::read(out).map_err(unrecordable)?;
+    show(how, &record, out)?;
     exit(&record, ending.end)
 }
 
@@ -48,18 +74,15 @@ fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
 
 /// Runs the plan into the run file. The flag says whether any stage began.
 fn record(
-    args: &RunArgs,
     started: Hosts,
     plan: &Plan,
-    hosts: &[HostFacts],
-    out: &Path,
+    stages: &[u32],
+    mut writer: store::Writer,
+    how: How,
 ) -> Result<(Ending, bool), Failure> {
-    let unrecordable = |error: store::StoreError| Failure::Run(format!("error: {error}"));
-    let version = env!("CARGO_PKG_VERSION");
-    let mut writer = store::Writer::create(out, plan, hosts, version, unix_ns()).map_err(unrecordable)?;
-    let mut live = Live::new(mode(args), plan);
+    let mut live = Live::new(mode(how), plan);
     let mut began = false;
-    let ending = started.fleet.run(plan, 0, args.keep_data, &mut |event| {
+    let ending = started.fleet.run(plan, stages, how.keep_data, &mut |event| {
         // A target that hangs before the load begins is worth a record.
         let tells = |event: &Event| matches!(event, Event::Note(note) if note.kind == NoteKind::Stuck);
         began |= matches!(event, Event::StageStarted { .. }) || tells(event);
@@ -70,8 +93,14 @@ fn record(
     Ok((ending, began))
 }
 
-fn mode(args: &RunArgs) -> Mode {
-    match (args.quiet, std::io::stderr().is_terminal()) {
+/// A run file that cannot be written, or read back.
+#[allow(clippy::needless_pass_by_value)]
+pub fn unrecordable(error: store::StoreError) -> Failure {
+    Failure::Run(format!("error: {error}"))
+}
+
+fn mode(how: How) -> Mode {
+    match (how.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Mode::Quiet,
         (false, true) => Mode::Terminal,
         (false, false) => Mode::Lines,
@@ -89,11 +118,11 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 }
 
 /// Table or JSON, and the HTML page beside the run file.
-fn show(args: &RunArgs, record: &Record, out: &Path) -> Result<(), Failure> {
+fn show(how: How, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written = std::fs::write(&page, report::html::render(&[record]));
     let table = report::table::results(record);
-    if args.json {
+    if how.json {
         eprintln!("{table}");
         print_json(&report::json::results(record))?;
     } else {

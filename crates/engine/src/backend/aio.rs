@@ -5,7 +5,7 @@
 use super::{Backend, Completion, Io, Setup};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
-use model::Op;
+use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -230,6 +230,10 @@ impl Backend for Aio {
 
     fn contents(&self) -> Option<&WorkerContents> {
         Some(self.buffers.contents())
+    }
+
+    fn mark(&mut self) -> Option<WriteMark> {
+        self.buffers.mark()
     }
 }
 

@@ -17,8 +17,8 @@ pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
-use model::Op;
 use model::spec::Poll;
+use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -94,6 +94,11 @@ pub(crate) trait Backend {
 
     /// What fills and checks its buffers; `None` if it has none.
     fn contents(&self) -> Option<&WorkerContents> {
+        None
+    }
+
+    /// How far its writes have got since the last time that it was asked; `None` where nothing is checked.
+    fn mark(&mut self) -> Option<WriteMark> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use super::{Backend, Completion, Io, Setup, TRIM_MODE};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
-use model::Op;
+use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -78,5 +78,9 @@ impl Backend for Sync {
 
     fn contents(&self) -> Option<&WorkerContents> {
         Some(self.buffers.contents())
+    }
+
+    fn mark(&mut self) -> Option<WriteMark> {
+        self.buffers.mark()
     }
 }

@@ -4,8 +4,8 @@ use super::{Backend, Completion, Io, Setup, TRIM_MODE, poll};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use io_uring::{IoUring, opcode, squeue, types};
-use model::Op;
 use model::spec::Poll;
+use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -236,5 +236,9 @@ impl Backend for Ring {
 
     fn contents(&self) -> Option<&WorkerContents> {
         Some(self.buffers.contents())
+    }
+
+    fn mark(&mut self) -> Option<WriteMark> {
+        self.buffers.mark()
     }
 }

@@ -47,11 +47,16 @@ impl Damage {
             Kind::Torn => "torn write",
             Kind::Stale => "lost write",
         };
-        let expected = match self.expected {
+        let expected = Damage::expected_in_words(self.expected);
+        format!("{kind}: {path} at offset {}: expected {expected}, found {self}", self.offset)
+    }
+
+    /// What has to stand where the oldest possible generation is `expected`.
+    pub(crate) fn expected_in_words(expected: u32) -> String {
+        match expected {
             0 => "a whole block of this place".to_owned(),
             generation => format!("generation {generation} or newer"),
-        };
-        format!("{kind}: {path} at offset {}: expected {expected}, found {self}", self.offset)
+        }
     }
 }
 

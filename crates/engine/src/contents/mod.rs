@@ -5,18 +5,21 @@ mod damage;
 mod fill;
 mod generations;
 mod header;
+mod progress;
 mod verify;
 
 use crate::backend::Io;
-use damage::Damage;
+pub(crate) use damage::{Damage, Kind};
 use fill::{Filler, Pool, UNIT};
 use generations::Generations;
-use header::{HEADER, Header, SECTOR};
+use header::HEADER;
+pub(crate) use header::{Found, Header, SECTOR, read as read_header};
 use model::plan::{Contents, HostPlan, Work};
-use model::rng::{derive, split_mix};
-use model::{Note, NoteKind};
+use model::rng::split_mix;
+use model::{Note, NoteKind, WriteMark};
 use std::sync::Arc;
-use verify::{Identity, Verdict, Verifier};
+pub(crate) use verify::Identity;
+use verify::{Verdict, Verifier};
 
 /// What a compressor needs for a sector of zeros behind its header, besides the header.
 const ZEROS_COST: usize = 6;
@@ -34,12 +37,10 @@ impl HostContents {
     /// Makes the memory that contents and their check need, for a run that wrote nothing yet.
     pub(crate) fn new(plan: &HostPlan) -> HostContents {
         let contents = plan.contents;
-        let bytes = plan.run_id.bytes().map(u64::from);
-        let run = bytes.fold(contents.seed, |run, byte| derive(run, &[byte]));
         HostContents {
             contents,
             pool: Pool::new(contents.seed),
-            identity: Identity { run, host: plan.host as u16, filled: contents.filled },
+            identity: Identity::of(plan),
             generations: contents.verify.then(|| Arc::new(Generations::new(&contents, plan.files()))),
         }
     }
@@ -90,6 +91,19 @@ impl WorkerContents {
         if let Some(verifier) = &mut self.verifier {
             verifier.trim_begins(io);
         }
+    }
+
+    /// `io` is about to be sent, an `fdatasync`.
+    #[inline]
+    pub(crate) fn sync_begins(&mut self, io: &Io) {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.sync_begins(io);
+        }
+    }
+
+    /// How far writes have got since the last time that it was asked; `None` where nothing is checked.
+    pub(crate) fn mark(&mut self) -> Option<WriteMark> {
+        self.verifier.as_mut().map(|verifier| verifier.mark())
     }
 
     /// Whether completions have to be shown to [`ends`](Self::ends).

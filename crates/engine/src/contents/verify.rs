@@ -3,8 +3,11 @@
 use super::damage::{Damage, Kind};
 use super::generations::{Generations, LAST_GENERATION};
 use super::header::{self, Found, Header, SECTOR, Sector};
+use super::progress::Progress;
 use crate::backend::Io;
-use model::Op;
+use model::plan::HostPlan;
+use model::rng::derive;
+use model::{Op, WriteMark};
 use std::sync::Arc;
 
 /// How many of the first damaged places are kept.
@@ -14,7 +17,7 @@ pub(crate) const KEPT: usize = 16;
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     io: Io,
-    /// A write's own generation.
+    /// A write's own generation; of an `fdatasync`, the one up to which all writes had come back when it was sent.
     generation: u32,
     /// Of a write: the oldest generation that may stand there once it has come back. Writes that were under way at the same time and
     /// place may have come after it; 0 if a trim may have.
@@ -32,6 +35,36 @@ pub(crate) struct Identity {
     pub(crate) filled: bool,
 }
 
+impl Identity {
+    /// What `plan`'s host writes into its headers.
+    pub(crate) fn of(plan: &HostPlan) -> Identity {
+        let bytes = plan.run_id.bytes().map(u64::from);
+        let run = bytes.fold(plan.contents.seed, |run, byte| derive(run, &[byte]));
+        Identity { run, host: plan.host as u16, filled: plan.contents.filled }
+    }
+
+    /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose generation must be at least `floor`; 0 where this
+    /// run wrote nothing.
+    #[inline]
+    pub(crate) fn judge(&self, found: Found, file: u32, offset: u64, floor: u32) -> Option<Kind> {
+        match found {
+            Found::Whole(header) => {
+                let is_here = header.host == self.host && header.file == file && header.offset == offset;
+                let is_ours = header.run == self.run;
+                match () {
+                    () if !is_here => Some(Kind::Misdirected),
+                    // What an earlier run wrote is right until this one has written.
+                    () if floor > 0 && (!is_ours || header.generation < floor) => Some(Kind::Stale),
+                    () => None,
+                }
+            }
+            Found::Damaged(_) => Some(Kind::Corrupt),
+            Found::Zeros if floor > 0 => Some(Kind::Stale),
+            Found::Zeros | Found::Foreign => (floor > 0 || self.filled).then_some(Kind::Corrupt),
+        }
+    }
+}
+
 /// One worker's check.
 pub(crate) struct Verifier {
     identity: Identity,
@@ -42,6 +75,7 @@ pub(crate) struct Verifier {
     is_mix: bool,
     damages: Vec<Damage>,
     raced: u64,
+    progress: Progress,
 }
 
 /// The verdict on a read.
@@ -57,6 +91,7 @@ impl Verifier {
         Verifier {
             identity,
             generation: generations.highest(),
+            progress: Progress::new(generations.highest()),
             generations,
             flights: vec![None; depth].into(),
             is_mix,
@@ -77,15 +112,16 @@ impl Verifier {
     pub(crate) fn write_begins(&mut self, io: &Io) -> Header {
         // Past four thousand million writes the counter stands still: lost writes are no longer seen, and none is invented.
         self.generation = self.generation.saturating_add(1).min(LAST_GENERATION);
-        let mut low = self.generation;
+        let (mut low, mut oldest) = (self.generation, self.generation);
         for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
             match flight.io.op {
-                Op::Write => low = low.min(flight.generation),
+                Op::Write => (low, oldest) = (low.min(flight.generation), oldest.min(flight.generation)),
                 Op::Trim => low = 0,
                 _ => flight.raced = true,
             }
         }
         self.flights[io.slot as usize] = Some(Flight { io: *io, generation: self.generation, low, raced: false });
+        self.progress.sends(io.file, self.generation - oldest);
         Header {
             run: self.identity.run,
             host: self.identity.host,
@@ -108,6 +144,23 @@ impl Verifier {
         self.flights[io.slot as usize] = Some(Flight { io: *io, generation: 0, low: 0, raced: false });
     }
 
+    /// An `fdatasync` is about to be sent.
+    pub(crate) fn sync_begins(&mut self, io: &Io) {
+        let generation = self.completed();
+        self.flights[io.slot as usize] = Some(Flight { io: *io, generation, low: generation, raced: false });
+    }
+
+    /// The generation up to which every write has come back.
+    fn completed(&self) -> u32 {
+        let writes = self.flights.iter().flatten().filter(|flight| flight.io.op == Op::Write);
+        writes.map(|flight| flight.generation.saturating_sub(1)).min().unwrap_or(self.generation)
+    }
+
+    /// How far writes have got since the last time that it was asked.
+    pub(crate) fn mark(&mut self) -> WriteMark {
+        self.progress.mark(self.generation, self.completed())
+    }
+
     /// A request came back; of a read, `bytes` is what it brought. `moved` is negative for an error.
     #[inline]
     pub(crate) fn ends(&mut self, slot: u32, moved: i32, bytes: &[u8]) -> Verdict {
@@ -117,8 +170,10 @@ impl Verifier {
         match op {
             // A write that failed may be there, or a part of it, or not: anything from the floor on is right.
             Op::Write if is_whole => self.generations.raise(file, offset, length, flight.low),
+            Op::Write => self.progress.failed(flight.generation),
             // Also of one that failed: a part may be gone.
             Op::Trim => self.generations.give_back(file, offset, length),
+            Op::Fsync if moved == 0 => self.progress.synced(flight.generation),
             Op::Read if flight.raced => self.raced += 1,
             Op::Read if is_whole => return self.check(file, offset, bytes),
             _ => {}
@@ -152,23 +207,10 @@ impl Verifier {
     /// What is wrong with the sector of `file` at `offset`, in which `found` stands.
     #[inline]
     fn judge(&self, found: Found, file: u32, offset: u64) -> Option<Kind> {
-        let floor = self.generations.floor(file, offset);
-        match found {
-            Found::Whole(header) => {
-                let is_here = header.host == self.identity.host && header.file == file && header.offset == offset;
-                let is_ours = header.run == self.identity.run;
-                match () {
-                    () if !is_here => Some(Kind::Misdirected),
-                    // What an earlier run wrote is right until this one has written.
-                    () if floor > 0 && (!is_ours || header.generation < floor) => Some(Kind::Stale),
-                    () => None,
-                }
-            }
-            Found::Damaged(_) => Some(Kind::Corrupt),
-            Found::Zeros if self.generations.is_given_back(file, offset) => None,
-            Found::Zeros if floor > 0 => Some(Kind::Stale),
-            Found::Zeros | Found::Foreign => (floor > 0 || self.identity.filled).then_some(Kind::Corrupt),
+        if found == Found::Zeros && self.generations.is_given_back(file, offset) {
+            return None;
         }
+        self.identity.judge(found, file, offset, self.generations.floor(file, offset))
     }
 
     /// Writes down the first damage of a read, and names it.

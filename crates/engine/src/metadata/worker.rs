@@ -60,7 +60,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
         index += 1;
         // One reading serves both: it ends this operation and begins the next.
         let now_ns = clock.now_ns();
-        let is_over = pages.turn(now_ns, shared.control.cuts());
+        let is_over = pages.turn(now_ns, shared.control.cuts(), || None);
         let latency_ns = now_ns.saturating_sub(start_ns).saturating_sub(uncounted_ns);
         pages.write_down(Finished { op: 0, latency_ns, outcome });
         if is_over {
@@ -69,11 +69,11 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
         start_ns = now_ns;
     }
     let now_ns = clock.now_ns();
-    pages.turn(now_ns, shared.control.cuts());
+    pages.turn(now_ns, shared.control.cuts(), || None);
     if let (Some(once), true) = (work.stop.once(), index == share.count) {
         shared.control.done(now_ns, once.stonewall);
     }
-    pages.close(now_ns);
+    pages.close(now_ns, None);
     if files.leaves_names() && !shared.control.is_stopped() {
         (0..index).for_each(|index| files.undo(order.number(share, index)));
     }

@@ -164,6 +164,11 @@ fn read_marker(mut file: &fs::File) -> Option<Marker> {
     serde_json::from_str(&text).ok().filter(|marker: &Marker| marker.made_by == "plimsoll")
 }
 
+/// The run that used a directory last, by its open `marker`; `None` if it is none of ours.
+pub(crate) fn run_of(marker: &fs::File) -> Option<String> {
+    read_marker(marker).map(|marker| marker.run_id)
+}
+
 fn lock(marker: &fs::File, root: &str) -> Result<(), EngineError> {
     lock_for_one(marker.as_fd(), false).map_err(|error| match error {
         Errno::WOULDBLOCK => {
@@ -176,7 +181,7 @@ fn lock(marker: &fs::File, root: &str) -> Result<(), EngineError> {
 }
 
 /// Takes the lock of a target: alone for those who write, together with other readers for those who read.
-pub(super) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Result<()> {
+pub(crate) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Result<()> {
     flock(file, if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive })
 }
 

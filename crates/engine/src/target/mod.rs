@@ -5,6 +5,7 @@ mod open;
 mod simulated;
 
 pub use claim::clean;
+pub(crate) use claim::{lock_for_one, run_of};
 pub use open::{OpenTargets, open};
 pub(crate) use simulated::World;
 pub use simulated::{is_simulated, simulated};

@@ -107,8 +107,8 @@ const START_AHEAD_PER_HOST_NS: u64 = 50_000;
 #[derive(Debug)]
 pub struct Coordinator {
     step: Step,
-    first_stage: u32,
-    stages: u32,
+    /// Those that are still to run, the next one last.
+    stages: Vec<u32>,
     policy: FleetPolicy,
     reach: Reach,
     hosts: Vec<Host>,
@@ -121,12 +121,11 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// A coordinator for `plan` from stage `first_stage` on. With `keep_data`, the files of the run stay on the targets.
-    pub fn new(plan: &Plan, first_stage: u32, reach: Reach, keep_data: bool) -> Coordinator {
+    /// A coordinator for these stages of `plan`, in their order. With `keep_data`, the files of the run stay on the targets.
+    pub fn new(plan: &Plan, stages: &[u32], reach: Reach, keep_data: bool) -> Coordinator {
         Coordinator {
             step: Step::Waiting,
-            first_stage,
-            stages: plan.stages.len() as u32,
+            stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
             policy: plan.fleet,
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
@@ -341,7 +340,7 @@ impl Coordinator {
         match self.step {
             Step::Waiting | Step::Over => {}
             Step::Opening if self.owes(&[Owes::Ready]) => {}
-            Step::Opening => self.arm(self.first_stage, now, actions),
+            Step::Opening => self.arm(now, actions),
             Step::Arming { .. } if self.end != RunEnd::Complete => {
                 // Those that are set up hear of the stop and call the stage off: it never was.
                 if !self.owes(&[Owes::Armed, Owes::Start]) {
@@ -354,7 +353,7 @@ impl Coordinator {
             Step::Running { stage } => {
                 let end = std::mem::replace(&mut self.stage_end, StageEnd::Complete);
                 actions.push(Action::Emit(Event::StageEnded { stage, end }));
-                self.arm(stage + 1, now, actions);
+                self.arm(now, actions);
             }
             Step::Releasing if self.owes(&[Owes::Released]) => {}
             Step::Releasing => {
@@ -369,11 +368,12 @@ impl Coordinator {
     }
 
     /// Has the workers of the next stage set up, or ends the run after the last.
-    fn arm(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
-        if self.end != RunEnd::Complete || stage >= self.stages {
+    fn arm(&mut self, now: Now, actions: &mut Vec<Action>) {
+        let next = if self.end == RunEnd::Complete { self.stages.pop() } else { None };
+        let Some(stage) = next else {
             self.release(now, actions);
             return;
-        }
+        };
         self.step = Step::Arming { stage };
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             host.owes = Owes::Armed;

@@ -37,6 +37,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         backend: Backend::Null,
         direct: true,
         existing: false,
+        hosts_from: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }; stages],
@@ -53,8 +54,11 @@ fn continuing(hosts: usize, quorum: u32) -> Plan {
     plan
 }
 
+/// More stages than any of these plans has.
+const ALL: [u32; 4] = [0, 1, 2, 3];
+
 fn own(plan: &Plan) -> Coordinator {
-    Coordinator::new(plan, 0, Reach::OwnProcess, false)
+    Coordinator::new(plan, &ALL, Reach::OwnProcess, false)
 }
 
 fn heard(host: usize, message: FromAgent) -> Input {
@@ -141,7 +145,7 @@ fn a_stage_begins_when_all_are_set_up_and_ends_when_all_have_ended() {
 
 #[test]
 fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
-    let mut coordinator = Coordinator::new(&plan(2, 1), 0, Reach::Remote, false);
+    let mut coordinator = Coordinator::new(&plan(2, 1), &ALL, Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0)]);
     let waits = run(&mut coordinator, vec![armed(1, 0)]);
     assert_eq!(waits, Vec::<String>::new(), "no clock is known yet");
@@ -162,7 +166,7 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
 
 #[test]
 fn an_interrupt_stops_all_keeps_the_part_and_lets_go() {
-    let mut coordinator = Coordinator::new(&plan(1, 3), 0, Reach::OwnProcess, true);
+    let mut coordinator = Coordinator::new(&plan(1, 3), &ALL, Reach::OwnProcess, true);
     run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0)]);
     assert_eq!(run(&mut coordinator, vec![Input::Interrupt, Input::Interrupt]), ["0:stop"]);
     let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), released(0)]);
@@ -218,7 +222,7 @@ fn with_a_quorum_the_run_goes_on_without_the_lost() {
 
 #[test]
 fn a_silent_host_is_lost_and_one_that_answers_is_not() {
-    let mut coordinator = Coordinator::new(&continuing(2, 1), 0, Reach::Remote, false);
+    let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
     let now = Now { steady_ns: 10_000_000_001, unix_ns: 0 };
     let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
@@ -240,9 +244,13 @@ fn each_interval_counts_once_and_only_in_its_stage() {
 }
 
 #[test]
-fn a_resumed_run_begins_with_its_stage() {
-    let mut coordinator = Coordinator::new(&plan(1, 3), 2, Reach::OwnProcess, false);
-    assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0)]), ["0:assign", "0:arm 2"]);
+fn a_resumed_run_goes_through_the_stages_that_are_left() {
+    let mut coordinator = Coordinator::new(&plan(1, 3), &[0, 2, 9], Reach::OwnProcess, false);
+    assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0)]), ["0:assign", "0:arm 0"]);
+    let next = run(&mut coordinator, vec![armed(0, 0), ended(0, 0, StageEnd::Complete)]);
+    assert_eq!(next, ["started 0", "0:go", "ended 0 Complete", "0:arm 2"]);
+    let end = run(&mut coordinator, vec![armed(0, 2), ended(0, 2, StageEnd::Complete)]);
+    assert_eq!(end[2..], ["ended 2 Complete", "run ended Complete", "0:release true"], "there is no stage 9");
 }
 
 #[test]

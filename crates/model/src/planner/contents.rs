@@ -5,6 +5,7 @@ use crate::event::NoteKind;
 use crate::load::SizeMix;
 use crate::plan::{Contents, Extent, HostStage, PlanNote, PlannedTarget, Stage, Target, Work, Worker};
 use crate::rng::derive;
+use crate::spec::Verify;
 use crate::testbed::{HostFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -26,10 +27,24 @@ pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[Host
         compressible: spec.compressible.value,
         duplicate: spec.duplicate.value,
         duplicate_scope: spec.duplicate_scope.value,
-        verify: spec.verify.value && is_real,
+        verify: spec.verify.value != Verify::No && is_real,
         filled: request.existing || request.spec.stages.prepare.value,
         grain: grain(stages),
     }
+}
+
+/// Whether any target is simulated.
+fn is_simulated(request: &Request<'_>) -> bool {
+    let mut targets = request.hosts.iter().flat_map(|host| &host.targets);
+    targets.any(|target| matches!(target.kind, TargetKind::Simulated { .. }))
+}
+
+/// Whether the layout is to be read once more after a point that does `works`.
+pub(super) fn has_pass(request: &Request<'_>, works: &[Work]) -> bool {
+    request.spec.contents.verify.value == Verify::After
+        && works.iter().any(Work::writes)
+        && !is_null(request)
+        && !is_simulated(request)
 }
 
 /// The largest power of two that divides the places and sizes of all writes and trims, within bounds.
@@ -108,7 +123,7 @@ pub(super) fn too_much_memory(contents: &Contents, host: &HostFacts, sizes: &[By
 
 /// What a check cannot tell, before anything has run.
 pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<PlanNote>) {
-    if !request.spec.contents.verify.value {
+    if request.spec.contents.verify.value == Verify::No {
         return;
     }
     let mut add = |detail: &str| {
@@ -117,9 +132,7 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
     if is_null(request) {
         return add("verify: this backend reads nothing, so that nothing is checked");
     }
-    let is_simulated =
-        |host: &HostFacts| host.targets.iter().any(|target| matches!(target.kind, TargetKind::Simulated { .. }));
-    if request.hosts.iter().any(is_simulated) {
+    if is_simulated(request) {
         add("verify: simulated targets keep no bytes, so that nothing is checked there");
     }
     if !stages.iter().flat_map(|stage| &stage.works).any(Work::reads) {

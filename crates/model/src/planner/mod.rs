@@ -114,6 +114,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         backend: spec.engine.backend.value,
         direct: spec.engine.direct.value,
         existing: request.existing,
+        hosts_from: Vec::new(),
         fleet: fleet_policy(request),
         points: usable.iter().map(|point| point_of(point)).collect(),
         stages,

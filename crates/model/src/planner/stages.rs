@@ -65,6 +65,11 @@ pub(super) fn stages(
             add(StageKind::Precondition, Stop::After(times.precondition));
         }
         add(StageKind::Measure, measure_stop(&request.spec.stages, times));
+        if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
+            let block = request.spec.stages.prepare_block.value;
+            let work = Work::simple(block, Percent::ALL, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
+            stages.push(Stage { kind: StageKind::Verify, point: Some(number as u32), works: vec![work] });
+        }
     }
     stages
 }
@@ -185,9 +190,11 @@ pub(super) fn host_plan(
         let point = stage.point.map(|point| points[point as usize]);
         let own = point.and_then(|point| wanted.of_point(request, host.facts, point, &host.targets));
         let sizes = own.as_deref().unwrap_or(&sizes);
+        // What goes through the layout as a whole is no workload's.
+        let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
         let mut workers: Vec<Worker> = Vec::new();
         for (index, work) in stage.works.iter().enumerate() {
-            let workload = point.and_then(|point| point.workloads.get(index));
+            let workload = of_workloads.and_then(|point| point.workloads.get(index));
             let worker = Worker { work: index as u32, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
             if let (Some(metadata), Some(workload)) = (work.metadata, workload) {
                 match forest.shares(workload, metadata.op, self::workers(workload, host.facts)) {
@@ -272,7 +279,7 @@ fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
 struct Share<'a> {
     request: &'a Request<'a>,
     work: &'a Work,
-    /// `None` for `prepare`.
+    /// `None` for `prepare` and `verify`.
     workload: Option<&'a WorkloadSpec>,
     /// Of all files of the host: how much of each this stage loads.
     sizes: &'a [Bytes],

@@ -253,3 +253,20 @@ fn workers_run_where_the_devices_hang() {
     assert_eq!(cpus("node", &[Some(0), Some(1)]), [0; 0], "no node is near to both");
     assert_eq!(cpus("none", &[Some(1)]), [0; 0]);
 }
+
+#[test]
+fn the_layout_is_read_once_more_after_each_point_that_writes() {
+    let kinds = |verify: &'static str| {
+        let plan = Case::sets(&[verify, "precondition=0s"]).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let pass = plan.stages.iter().position(|stage| stage.kind == StageKind::Verify);
+        let read = pass.map(|number| (plan.stage_bytes(number as u32), plan.stages[number].works[0].read));
+        let kinds: Vec<(StageKind, Option<u32>)> = plan.stages.iter().map(|stage| (stage.kind, stage.point)).collect();
+        assert_eq!(plan.verify_bytes(), pass.map_or(Bytes(0), |_| plan.footprint()));
+        assert!(read.is_none_or(|read| read == (plan.footprint(), Percent::ALL)), "{read:?}");
+        kinds
+    };
+    let without = [(StageKind::Prepare, None), (StageKind::Measure, Some(0)), (StageKind::Measure, Some(1))];
+    assert_eq!(kinds("contents.verify=true"), without);
+    // The first of the suite's two workloads only reads.
+    assert_eq!(kinds("contents.verify=after"), [&without[..], &[(StageKind::Verify, Some(1))]].concat());
+}

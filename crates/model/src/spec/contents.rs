@@ -1,6 +1,6 @@
 //! Whether what `[contents]` asks for goes together.
 
-use super::{Auto, ContentsSpec, Given, PointSpec, Problem, Span, WorkloadSpec, place};
+use super::{Auto, ContentsSpec, Given, PointSpec, Problem, Span, Verify, WorkloadSpec, place};
 use crate::units::{Bytes, Percent};
 
 /// Headers take the rest.
@@ -10,7 +10,7 @@ const SECTOR: u64 = 512;
 
 /// Complains about `contents`, and about what of the workloads does not suit it.
 pub(super) fn check(contents: &ContentsSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
-    if !contents.verify.value {
+    if contents.verify.value == Verify::No {
         return;
     }
     if contents.duplicate.value > Percent::ZERO {
@@ -67,6 +67,8 @@ mod tests {
             let told = complaints("verify = true", uneven);
             assert!(told.len() == 1 && told[0].contains("multiple of 512"), "{uneven}: {told:?}");
         }
+        assert!(complaints("verify = \"after\"", "").is_empty());
+        assert!(complaints("verify = \"later\"", "")[0].contains("not one of false, true, after"));
         assert!(complaints("duplicate_scope = \"universe\"", "")[0].contains("not one of worker, hosts"));
     }
 }

@@ -212,6 +212,18 @@ words! {
     }
 }
 
+words! {
+    /// What is checked.
+    pub enum Verify {
+        /// Nothing.
+        No = "false",
+        /// Every read, when it completes.
+        Reads = "true",
+        /// The same, and after each point that writes the whole layout.
+        After = "after",
+    }
+}
+
 /// A field as the reference prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDoc {
@@ -420,8 +432,8 @@ spec_table! {
         duplicate: Percent = Percent::ZERO,
         /// Among whom the copies are spread.
         duplicate_scope: DuplicateScope = DuplicateScope::Worker,
-        /// Write a header with address, generation and checksum into every 512 bytes, and check everything that is read. Damage is counted as errors are. Sizes and offsets have to be multiples of 512 bytes.
-        verify: bool = false,
+        /// Write a header with address, generation and checksum into every 512 bytes, and check everything that is read; with `"after"`, read and check the whole layout once more after each point that writes. Damage is counted as errors are. Sizes and offsets have to be multiples of 512 bytes. What a run leaves behind, `plimsoll verify` checks.
+        verify: Verify = Verify::No,
     }
 }
 

@@ -3,8 +3,8 @@
 use super::reader::Field;
 use super::tree::{Node, Value};
 use super::{
-    Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, WorkloadKind,
-    WorkloadSpec, nearest, place,
+    Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, Verify,
+    WorkloadKind, WorkloadSpec, nearest, place,
 };
 use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
 use crate::op::Op;
@@ -118,7 +118,7 @@ pub(super) fn check(
         let message = "the null backend sends nothing, so there would be no files";
         problems.push(Problem::new(place(&engine.backend), message, "leave out backend, or kind = \"tree\""));
     }
-    if is_tree && contents.verify.value {
+    if is_tree && contents.verify.value != Verify::No {
         let message = "files of a tree are not checked";
         problems.push(Problem::new(place(&contents.verify), message, "leave out verify, or kind = \"tree\""));
     }

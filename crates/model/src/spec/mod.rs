@@ -21,7 +21,7 @@ pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
     FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec,
-    SuiteSpec, SweepSpec, Time, TreeSpec, WorkloadKind, WorkloadSpec,
+    SuiteSpec, SweepSpec, Time, TreeSpec, Verify, WorkloadKind, WorkloadSpec,
 };
 pub use metadata::Operations;
 pub use overrides::{Override, OverrideError};

@@ -98,7 +98,7 @@ impl Progress {
             name: format!("{:widest$}", name(plan, stage)),
             goal: match stage.stop() {
                 Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount => Goal::Bytes(plan.prepare_bytes().0),
+                Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
                 Stop::Once(_) if stage.is_metadata() => {
                     let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
                     Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))

@@ -1,0 +1,124 @@
+//! `plimsoll resume`: goes on with a run that was cut short.
+
+use super::run::{How, perform, unrecordable};
+use super::saved;
+use crate::args::{HostArgs, ResumeArgs};
+use crate::failure::Failure;
+use crate::hosts;
+use fleet::Told;
+use model::plan::PlannedTarget;
+use model::testbed::HostFacts;
+use model::{Event, Note, NoteKind, Record, resume};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs what is left of a run, on the same hosts and layout, into a file of its own that has everything.
+pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+    let record = saved::read(&args.run)?;
+    let left = resume::left_over(&record);
+    if left.is_empty() {
+        eprintln!("{}: the run is complete; nothing is left to do", args.run.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    check_devices(&record, args)?;
+    let given = args.hosts.options();
+    let from = if given.is_empty() { recorded(&record)? } else { HostArgs::of(&given)? };
+    let targets = targets(&record);
+    let started = hosts::start(&from, &targets, record.plan.fleet.lost_after)?;
+    let told = started.fleet.inspect(&targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let facts = same_hosts(&record, told, &from)?;
+    let is_there = record.plan.hosts.iter().zip(&facts).all(|(plan, facts)| resume::layout_is_there(plan, facts));
+    let stages = if is_there { left } else { resume::with_prepare(&record, left) };
+    let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
+    let version = env!("CARGO_PKG_VERSION");
+    let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
+        .map_err(unrecordable)?;
+    for event in resume::kept(&record, &stages) {
+        writer.append(&event).map_err(unrecordable)?;
+    }
+    let note = note(&record, &args.run, &stages, is_there);
+    eprintln!("{}", note.detail);
+    writer.append(&Event::Note(note)).map_err(unrecordable)?;
+    let how = How { json: args.json, quiet: args.quiet, keep_data: args.keep_data };
+    perform(started, &record.plan, &stages, writer, &out, how)
+}
+
+/// The way to the hosts that the run file says. It may come from anybody, so no command of it is run.
+fn recorded(record: &Record) -> Result<HostArgs, Failure> {
+    let options = &record.plan.hosts_from;
+    let is_harmless = |option: &String| option.starts_with("--hosts=") || option.starts_with("--kubernetes=");
+    if options.iter().all(is_harmless) {
+        return HostArgs::of(options);
+    }
+    Err(Failure::Usage(format!(
+        "error: the run reached its hosts with options that a run file may not choose; look at them, and say them again: {options:?}"
+    )))
+}
+
+/// Every target of the plan, once.
+fn targets(record: &Record) -> Vec<String> {
+    let mut targets: Vec<String> = Vec::new();
+    for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
+        if !targets.contains(&target.path) {
+            targets.push(target.path.clone());
+        }
+    }
+    targets
+}
+
+/// A device has to be given up again: after a restart, its name may be another's.
+fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
+    let several = record.plan.hosts.len() > 1;
+    for host in &record.plan.hosts {
+        for device in host.targets.iter().filter(|target| target.kind == PlannedTarget::Device) {
+            let names = |given: &model::planner::GivenUp| {
+                given.device == device.path && given.host.as_ref().map_or(!several, |name| *name == host.hostname)
+            };
+            if !args.destroy_data.iter().flat_map(|given| &given.0).any(names) {
+                let host = if several { format!("{}:", host.hostname) } else { String::new() };
+                return Err(Failure::Target(format!(
+                    "error: the run overwrites {0}, whose name may be another device\'s by now; look, and say --destroy-data {host}{0} again",
+                    device.path
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The hosts\' facts, if they are those of the plan.
+fn same_hosts(record: &Record, told: Vec<Told>, from: &HostArgs) -> Result<Vec<HostFacts>, Failure> {
+    let facts = hosts::told(told, hosts::may_be_one(from))?;
+    let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
+    let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
+    if planned == there {
+        return Ok(facts);
+    }
+    Err(Failure::Usage(format!(
+        "error: the run is one of {}, and the hosts are {}; name the same ones with --hosts",
+        planned.join(", "),
+        there.join(", ")
+    )))
+}
+
+fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
+    let points = record.plan.points.len();
+    let is_left = |point: &u32| {
+        let of_point = |stage: &u32| record.plan.stages.get(*stage as usize).is_some_and(|s| s.point == Some(*point));
+        stages.iter().any(of_point)
+    };
+    let left = (0..points as u32).filter(is_left).count();
+    let layout = if is_there { "on the layout that was there" } else { "on a layout that is written anew" };
+    let detail = format!("goes on with {}: {left} of {points} points are left, {layout}", run.display());
+    Note { stage: None, host: 0, kind: NoteKind::Resumed, detail }
+}
+
+/// A name beside the run that nothing has yet.
+fn beside(run: &Path) -> PathBuf {
+    let stem = run.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let name = |number: u32| {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        run.with_file_name(format!("{stem}-resumed{number}.plimsoll"))
+    };
+    (1..10_000).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(10_000))
+}

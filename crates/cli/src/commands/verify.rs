@@ -1,0 +1,81 @@
+//! `plimsoll verify`: whether what a run left is what it wrote.
+
+use super::{print, print_json};
+use crate::args::VerifyArgs;
+use crate::failure::{DATA_DAMAGED, Failure, harmless};
+use engine::{AuditError, AuditOptions, AuditStep};
+use model::Bytes;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Damaged blocks that are told one by one are kept in memory.
+const MOST_LISTED: usize = 1 << 20;
+
+/// Checks the data of a run; only reads.
+pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
+    let record = store::read(&args.run).map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+    let options = AuditOptions {
+        basis: args.acknowledged,
+        targets: &args.targets,
+        host: args.host.as_deref(),
+        kept: args.list.min(MOST_LISTED),
+    };
+    let mut progress = Progress::new(args.quiet);
+    let looked = engine::audit(&record, &options, &mut |step| progress.step(step));
+    progress.end();
+    let audit = looked.map_err(|error| {
+        // Paths and names come from the run file, and that from anybody.
+        let text = harmless(&format!("error: {error}"));
+        match error {
+            AuditError::Usage(_) => Failure::Usage(text),
+            AuditError::RunFile(_) => Failure::RunFile(text),
+            AuditError::Target(_) => Failure::Target(text),
+        }
+    })?;
+    match args.json {
+        true => print_json(&report::verify::json(&audit, env!("CARGO_PKG_VERSION"), &record.plan.run_id))?,
+        false => print(&report::verify::table(&audit))?,
+    }
+    Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
+}
+
+/// A line on standard error that says how far it is.
+struct Progress {
+    /// How long between two lines; `None` for none at all.
+    every: Option<Duration>,
+    is_terminal: bool,
+    last: Instant,
+    has_line: bool,
+}
+
+impl Progress {
+    fn new(quiet: bool) -> Progress {
+        let is_terminal = std::io::stderr().is_terminal();
+        let every = if is_terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
+        Progress { every: (!quiet).then_some(every), is_terminal, last: Instant::now(), has_line: false }
+    }
+
+    fn step(&mut self, step: AuditStep) {
+        if self.every.is_none_or(|every| self.last.elapsed() < every) {
+            return;
+        }
+        self.last = Instant::now();
+        let text = match step {
+            AuditStep::Replayed(requests) => format!("working out what must be there: {requests} requests"),
+            AuditStep::Read(done, total) => format!("read {} of {}", Bytes(done), Bytes(total)),
+        };
+        match self.is_terminal {
+            true => eprint!("\r\x1b[K{text}"),
+            false => eprintln!("{text}"),
+        }
+        self.has_line = self.is_terminal;
+    }
+
+    /// Takes the line away.
+    fn end(&mut self) {
+        if self.has_line {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a look at the data that a run left has shown: `plimsoll verify`.
+
+use crate::spec;
+use crate::units::Bytes;
+
+spec::words! {
+    /// Which writes must be found.
+    pub enum Basis {
+        /// Those that came back: right unless the machine lost its power.
+        Completed = "completed",
+        /// Those that came back with `O_DSYNC`, or before an `fdatasync` that succeeded: right after a power cut, too.
+        Durable = "durable",
+    }
+}
+
+spec::words! {
+    /// What is wrong with a block.
+    pub enum DamageKind {
+        /// An acknowledged write is missing: what stood there before still does.
+        Lost = "lost",
+        /// A part of an acknowledged write is there, and older bytes for the rest.
+        Torn = "torn",
+        /// The checksum does not fit the bytes, or there is no header at all.
+        Corrupt = "corrupt",
+        /// A whole block that was written for another place.
+        Misdirected = "misdirected",
+        /// The target does not deliver it.
+        Unreadable = "unreadable",
+    }
+}
+
+/// One damaged block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: DamageKind,
+    /// The file or device.
+    pub path: String,
+    /// Where in it the first damaged 512 bytes of the block begin.
+    pub offset: u64,
+    /// The oldest generation that may stand there; 0 where no write was acknowledged.
+    pub generation: u32,
+    /// The same in words.
+    pub expected: String,
+    /// What stands there, in words.
+    pub found: String,
+    /// Who wrote what is expected, and when the record first knew it acknowledged; in words. `None` where no write was.
+    pub acknowledged: Option<String>,
+}
+
+/// One file or device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileAudit {
+    /// Its path, where it was read.
+    pub path: String,
+    /// Blocks that were looked at.
+    pub blocks: u64,
+    /// Blocks that hold what they must, or something newer.
+    pub good: u64,
+    /// Blocks that no acknowledged write went to, and in which nothing of this run stands.
+    pub never_written: u64,
+    /// Damaged blocks by kind, in the order of [`DamageKind::ALL`].
+    pub damaged: [u64; 5],
+}
+
+impl FileAudit {
+    /// Damaged blocks of all kinds.
+    pub fn damaged_blocks(&self) -> u64 {
+        self.damaged.iter().sum()
+    }
+}
+
+/// What a look at all data of a run has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// Which writes had to be found.
+    pub basis: Basis,
+    /// The size of a block: what no write of the run divides.
+    pub block: Bytes,
+    /// Writes that are acknowledged by this basis, those that were overwritten since included.
+    pub acknowledged_writes: u64,
+    /// Every file, in the order of the plan.
+    pub files: Vec<FileAudit>,
+    /// The first damaged blocks, in the order of the files.
+    pub findings: Vec<Finding>,
+    /// What a reader of the figures has to know.
+    pub notes: Vec<String>,
+}
+
+impl Audit {
+    /// Blocks of all files by kind of damage, in the order of [`DamageKind::ALL`].
+    pub fn damaged(&self) -> [u64; 5] {
+        let mut all = [0; 5];
+        for (sum, count) in self.files.iter().flat_map(all_kinds) {
+            all[sum] += count;
+        }
+        all
+    }
+
+    /// Whether everything that must be there is there.
+    pub fn is_clean(&self) -> bool {
+        self.files.iter().all(|file| file.damaged_blocks() == 0)
+    }
+}
+
+fn all_kinds(file: &FileAudit) -> impl Iterator<Item = (usize, u64)> + '_ {
+    file.damaged.iter().copied().enumerate()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_adds_up_over_files() {
+        let file = |damaged| FileAudit { damaged, ..FileAudit::default() };
+        let files = vec![file([1, 0, 2, 0, 0]), file([0, 0, 3, 0, 1])];
+        let mut audit = Audit {
+            basis: Basis::Completed,
+            block: Bytes(4096),
+            acknowledged_writes: 0,
+            files,
+            findings: Vec::new(),
+            notes: Vec::new(),
+        };
+        assert_eq!((audit.damaged(), audit.is_clean()), ([1, 0, 5, 0, 1], false));
+        audit.files.clear();
+        assert!(audit.is_clean());
+    }
+
+    #[test]
+    fn every_kind_has_its_count() {
+        assert_eq!(DamageKind::ALL.len(), FileAudit::default().damaged.len());
+    }
+}

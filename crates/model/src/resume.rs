@@ -1,0 +1,126 @@
+//! What is left to do of a run that was cut short.
+
+use crate::event::{Event, StageEnd};
+use crate::op::Op;
+use crate::plan::{HostPlan, PlannedTarget, Stage, StageKind};
+use crate::record::Record;
+use crate::testbed::{DirectoryState, HostFacts, TargetKind};
+use std::ops::Range;
+
+/// The stages that a resumed run goes through, in order: those of every point that is not complete, from the first to the last of the point,
+/// and `prepare` where it is not. None where the run is whole.
+///
+/// A point is begun anew: half of one cannot be joined to another half, because the storage was in another state between them. So is a round of
+/// operations on whole files, because each of them finds what the one before it left.
+pub fn left_over(record: &Record) -> Vec<u32> {
+    let is_complete = |stage: u32| record.stage(stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
+    let stages = || (0..).zip(&record.plan.stages);
+    let point_is_complete =
+        |point: u32| stages().filter(|(_, stage)| stage.point == Some(point)).all(|(number, _)| is_complete(number));
+    let rounds = rounds(&record.plan.stages);
+    let is_left = |(number, stage): (u32, &Stage)| {
+        let complete = match rounds.iter().find(|round| round.contains(&number)) {
+            Some(round) => round.clone().all(is_complete),
+            None => stage.point.map_or_else(|| is_complete(number), point_is_complete),
+        };
+        (!complete).then_some(number)
+    };
+    stages().filter_map(is_left).collect()
+}
+
+/// The stages that work on whole files, in rounds: from the first that makes something in the empty tree to the one that leaves it empty again.
+/// A resumed run begins with empty trees, so that a stage in the midst of a round would find nothing.
+fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
+    let (mut files, mut directories) = (false, false);
+    let mut rounds: Vec<Range<u32>> = Vec::new();
+    for (number, stage) in (0..).zip(stages) {
+        let Some(work) = stage.works.iter().find_map(|work| work.metadata) else { continue };
+        match rounds.last_mut() {
+            Some(round) if files || directories => round.end = number + 1,
+            _ => rounds.push(number..number + 1),
+        }
+        match work.op {
+            Op::Create => files = true,
+            Op::Remove => files = false,
+            Op::Mkdir => directories = true,
+            Op::Rmdir => directories = false,
+            _ => {}
+        }
+    }
+    rounds
+}
+
+/// The stages with those in front that lay the data out anew, for a layout that is gone.
+pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
+    for (number, stage) in (0..).zip(&record.plan.stages) {
+        if stage.kind == StageKind::Prepare && !stages.contains(&number) {
+            stages.push(number);
+        }
+    }
+    stages.sort_unstable();
+    stages
+}
+
+/// Whether a host still has all that `prepare` wrote. What blocks hold is not looked at.
+///
+/// Where reads are checked it never has: which generation each block is of, only the process knew that wrote them.
+pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
+    if plan.contents.verify {
+        return false;
+    }
+    plan.targets.iter().all(|target| {
+        let planned: u64 = target.files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
+        let there = facts.targets.iter().find(|facts| facts.path == target.path);
+        match (&target.kind, there.map(|there| &there.kind)) {
+            (PlannedTarget::Directory { root: planned_root }, Some(TargetKind::Directory { root, state })) => {
+                let used = match state {
+                    DirectoryState::Claimed { used } => used.0,
+                    _ => 0,
+                };
+                root == planned_root && used >= planned
+            }
+            (PlannedTarget::Directory { .. }, _) => false,
+            // A device keeps what was written, and a simulated one holds nothing.
+            _ => true,
+        }
+    })
+}
+
+/// What of a record goes into that of the run that resumes it, as the events that made it.
+pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
+    let stays = |stage: u32| !left_over.contains(&stage);
+    let mut events: Vec<Event> =
+        record.notes.iter().filter(|note| note.stage.is_none_or(stays)).cloned().map(Event::Note).collect();
+    for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
+        events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
+        events.extend(stage.samples.iter().cloned().map(Event::Sample));
+        events.extend(stage.counters.iter().cloned().map(|counters| Event::Counters(Box::new(counters))));
+        events.extend(stage.starts.iter().copied().map(Event::HostStarted));
+        events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::MetadataWork;
+    use crate::plan::{Stop, Work};
+    use crate::spec::{Access, CloseTime, FileFsync};
+    use crate::units::{Bytes, Percent};
+
+    #[test]
+    fn a_round_goes_from_an_empty_tree_to_an_empty_tree() {
+        let stage = |op: Option<Op>| {
+            let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+            let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
+            work.metadata = op.map(|op| MetadataWork { op, random: false, size: Bytes(0), fsync, close });
+            Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }
+        };
+        let ops =
+            [Op::Create, Op::Mkdir, Op::Stat, Op::Remove, Op::Rmdir, Op::Readdir, Op::Create, Op::Stat, Op::Remove];
+        let stages: Vec<Stage> = ops.into_iter().map(|op| stage(Some(op))).collect();
+        assert_eq!(rounds(&stages), [0..5, 5..6, 6..9]);
+        assert_eq!(rounds(&[stage(None), stage(None)]), []);
+    }
+}
