@@ -5,11 +5,13 @@
 //!
 //! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints `{"ios": …, "seconds": …}`. `--async` hands each
 //! request to a thread of the kernel at once, as the engine does where a file knows no requests that do not wait; `--pread` makes a plain
-//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file.
+//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file; its
+//! offsets are drawn all the same.
 
 use io_uring::{IoUring, opcode, squeue, types};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fs::{File, OpenOptions};
+use std::hint::black_box;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -112,18 +114,20 @@ fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::R
     }
     let flags = if options.through_thread { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
     let expected = if options.way == Way::Nop { 0 } else { BLOCK as i32 };
-    let mut offsets = Offsets { state: 1, blocks: options.bytes / BLOCK as u64 };
+    let mut offsets = Offsets { state: 1, blocks: (options.bytes / BLOCK as u64).max(1) };
     let mut free: Vec<u64> = (0..DEPTH as u64).collect();
     let mut ios = 0;
     while !stop.load(Ordering::Relaxed) {
         let mut queue = ring.submission();
         for slot in free.drain(..) {
+            // Whoever generates load decides where each request goes, also for one that goes nowhere.
+            let offset = black_box(offsets.next());
             let entry = if options.way == Way::Nop {
                 opcode::Nop::new().build()
             } else {
                 // SAFETY: a slot is below DEPTH.
                 let buffer = unsafe { memory.as_ptr().add(slot as usize * BLOCK) };
-                opcode::ReadFixed::new(types::Fixed(0), buffer, BLOCK as u32, 0).offset(offsets.next()).build()
+                opcode::ReadFixed::new(types::Fixed(0), buffer, BLOCK as u32, 0).offset(offset).build()
             };
             // SAFETY: the buffer is never freed, and its slot is free only when no request uses it.
             let pushed = unsafe { queue.push(&entry.user_data(slot).flags(flags)) };

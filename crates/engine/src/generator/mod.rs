@@ -56,6 +56,20 @@ pub struct Generator {
     left: Option<u64>,
     /// Whether the last request of an extent may be shorter.
     tails: bool,
+    /// What is left of all this for the most common workload.
+    plain: Option<Plain>,
+}
+
+/// Requests of one kind and size all over one extent: the sequence is the same without looking at what such a workload does not have, which
+/// would take longer than drawing the next place.
+#[derive(Clone, Copy, Debug)]
+struct Plain {
+    op: Op,
+    file: u32,
+    start: u64,
+    align: u64,
+    count: u64,
+    length: u32,
 }
 
 impl Generator {
@@ -76,7 +90,7 @@ impl Generator {
         assert!(left != Some(0), "the planner gives every worker at least one block");
         // A short class list of an amount: one size, no place of its own.
         let (reads, writes) = if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
-        Generator {
+        let mut generator = Generator {
             rng: Rng::new(worker.seed),
             reads,
             writes,
@@ -89,6 +103,25 @@ impl Generator {
             last_written: 0,
             left,
             tails: amount,
+            plain: None,
+        };
+        generator.plain = generator.plain();
+        generator
+    }
+
+    fn plain(&self) -> Option<Plain> {
+        let op = match (self.trim_ppm, self.read_ppm, self.random_ppm) {
+            (0, 1_000_000, 1_000_000) => Op::Read,
+            (0, 0, 1_000_000) => Op::Write,
+            _ => return None,
+        };
+        let classes = if op == Op::Read { &self.reads } else { &self.writes };
+        match (&**classes, self.left, self.until_fsync) {
+            ([Class { length, places, spread: Spread::Uniform, .. }], None, None) => {
+                let (file, start, align) = places.only()?;
+                Some(Plain { op, file, start, align, count: places.count(), length: *length as u32 })
+            }
+            _ => None,
         }
     }
 
@@ -111,6 +144,14 @@ impl Generator {
     /// The next request; `None` when a fixed amount is used up.
     #[inline]
     pub fn next_request(&mut self) -> Option<Request> {
+        if let Some(plain) = &self.plain {
+            let offset = plain.start + self.rng.below(plain.count) * plain.align;
+            return Some(Request { op: plain.op, file: plain.file, offset, length: plain.length });
+        }
+        self.next_of_any()
+    }
+
+    fn next_of_any(&mut self) -> Option<Request> {
         if self.until_fsync == Some(0) {
             self.until_fsync = Some(self.fsync_every);
             return Some(Request { op: Op::Fsync, file: self.last_written, offset: 0, length: 0 });

@@ -40,6 +40,14 @@ impl Places {
         self.total
     }
 
+    /// File, offset of the first place and distance of the places, where all are in one extent.
+    pub(super) fn only(&self) -> Option<(u32, u64, u64)> {
+        match &*self.ranges {
+            [range] => Some((range.file, range.offset, self.align)),
+            _ => None,
+        }
+    }
+
     /// File and offset of the place with this number.
     #[inline]
     pub(super) fn at(&self, number: u64) -> (u32, u64) {
