@@ -11,9 +11,11 @@ pub mod launch;
 mod link;
 mod performer;
 mod sampler;
+mod watch;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
 pub use performer::{Ending, Fleet, FleetError, Interrupter, Told};
+pub use watch::Watched;
 pub use wire::{FromAgent, ToAgent};

@@ -4,6 +4,7 @@ use crate::agent::{self, Guard};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Launched, Process};
 use crate::link::{Inlet, Outlet, pair};
+use crate::watch::{Watch, Watched};
 use crate::wire::{FromAgent, ToAgent};
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the coordinator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
+
+/// Between two signs of life to agents that are only watched lies at least this, in ns.
+const PING_EVERY_NS: u64 = 1_000_000_000;
 
 /// The agents of a run, ready to be asked and told.
 #[derive(Debug)]
@@ -210,6 +214,49 @@ impl Fleet {
                     Done::Over(ending) => return ending,
                 }
             }
+        }
+    }
+
+    /// Has every host tell what its kernel counts, at least so often and without any load, until `take` returns false, somebody interrupts, or no
+    /// host is left. A host that is silent for longer than `lost_after` is lost, which ends nothing for the others.
+    pub fn watch(mut self, interval: Nanos, lost_after: Nanos, take: &mut dyn FnMut(Watched) -> bool) {
+        let mut watch = Watch::new(self.members.len(), lost_after.0, self.clock.now_ns());
+        for member in &self.members {
+            // One that is gone is heard of below, with the reason.
+            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&ToAgent::Watch { interval_ns: interval.0 }));
+        }
+        let (mut ticked, mut pinged_ns) = (Instant::now(), 0);
+        let mut goes_on = true;
+        while goes_on && !watch.is_over() {
+            let input = self.next_input(&mut ticked);
+            let now_ns = self.clock.now_ns();
+            let mut lost = Vec::new();
+            match input {
+                Input::Interrupt => break,
+                Input::Heard { host, message, .. } => {
+                    if let (true, FromAgent::Counters(mut sample)) = (watch.heard(host, now_ns), message) {
+                        sample.host = host as u32;
+                        goes_on = take(Watched::Counters(sample));
+                    }
+                }
+                Input::Lost { host, why } if watch.lose(host) => lost.push((host, why)),
+                Input::Tick if now_ns.saturating_sub(pinged_ns) >= PING_EVERY_NS => {
+                    pinged_ns = now_ns;
+                    for host in 0..self.members.len() {
+                        let _ = self.ping(host);
+                    }
+                    let why = || format!("nothing was heard of it for {lost_after}");
+                    lost.extend(watch.silent(now_ns).into_iter().map(|host| (host, why())));
+                }
+                _ => {}
+            }
+            for (host, why) in lost {
+                (self.members[host].outlet, self.members[host].process) = (None, None);
+                goes_on &= take(Watched::Lost { host: host as u32, why });
+            }
+        }
+        for member in &self.members {
+            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&ToAgent::Stop));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reads the host's counters while a stage runs.
+//! Reads the host's counters, while a stage runs or for somebody who watches.
 
 use crate::link::Outlet;
 use crate::wire::FromAgent;
@@ -31,7 +31,16 @@ impl Sampler {
         if plan.virtual_time {
             return Sampler { running: None };
         }
-        let (host, interval) = (plan.host, Duration::from_nanos(plan.interval.0).max(LEAST));
+        Sampler::begin(out, Duration::from_nanos(plan.interval.0), stage, plan.host)
+    }
+
+    /// Reads them at an interval in ns until the end, without any stage. The host's number is the coordinator's to give.
+    pub(crate) fn watch(out: Outlet, interval_ns: u64) -> Sampler {
+        Sampler::begin(out, Duration::from_nanos(interval_ns), 0, 0)
+    }
+
+    fn begin(out: Outlet, interval: Duration, stage: u32, host: u32) -> Sampler {
+        let interval = interval.max(LEAST);
         let send = move |counters: &mut Counters| {
             let mut sample = counters.read();
             (sample.stage, sample.host) = (stage, host);

@@ -44,6 +44,11 @@ pub enum ToAgent {
         /// Whether to remove the files that the run made.
         remove: bool,
     },
+    /// Tell what the kernel counts, without any load, until [`ToAgent::Stop`] or the end of the link.
+    Watch {
+        /// How often, in ns; the agent has a least time of its own.
+        interval_ns: u64,
+    },
 }
 
 /// What an agent says to the coordinator.

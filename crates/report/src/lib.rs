@@ -12,4 +12,5 @@ pub mod live;
 pub mod plan;
 pub mod table;
 pub mod verify;
+pub mod watch;
 pub mod words;

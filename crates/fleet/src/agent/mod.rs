@@ -6,6 +6,7 @@ mod stages;
 pub use guard::{ALLOW_FILE, Guard, GuardError};
 
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
+use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, OpenTargets};
 use model::plan::HostPlan;
@@ -52,7 +53,8 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str) {
         let listener = Listener { out: out.clone(), control: control.clone(), contact: contact.clone(), forward };
         thread::spawn(move || listener.listen(inlet));
     }
-    Agent { out, control, contact, guard, version: version.to_owned(), targets: None, stuck: false }.obey(&orders);
+    Agent { out, control, contact, guard, version: version.to_owned(), targets: None, stuck: false, watching: None }
+        .obey(&orders);
 }
 
 /// When the coordinator was last heard of, and how long a silence may be.
@@ -138,6 +140,8 @@ struct Agent {
     targets: Option<OpenTargets>,
     /// A target of them does not answer any more.
     stuck: bool,
+    /// Tells what the kernel counts, where somebody asked for that.
+    watching: Option<Sampler>,
 }
 
 impl Agent {
@@ -150,8 +154,16 @@ impl Agent {
                 ToAgent::Assign(plan) => self.open(*plan),
                 ToAgent::Arm { stage } => self.run(stage, orders),
                 ToAgent::Release { remove } => self.release(remove),
+                ToAgent::Watch { interval_ns } => {
+                    self.watch(interval_ns);
+                    continue;
+                }
+                ToAgent::Stop => {
+                    self.watching.take().map(Sampler::end);
+                    continue;
+                }
                 // They are answered by the listener, or belong to a stage that is over.
-                ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Stop => continue,
+                ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => continue,
             };
             if self.out.send(&answer).is_err() {
                 return;
@@ -183,6 +195,12 @@ impl Agent {
             }
             Err(error) => FromAgent::Refused(error.to_string()),
         }
+    }
+
+    /// One reader at a time: a new order takes the place of the old one.
+    fn watch(&mut self, interval_ns: u64) {
+        self.watching.take().map(Sampler::end);
+        self.watching = Some(Sampler::watch(self.out.clone(), interval_ns));
     }
 
     fn release(&mut self, remove: bool) -> FromAgent {

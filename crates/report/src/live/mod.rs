@@ -5,8 +5,9 @@ mod progress;
 
 use bar::Bar;
 use model::{Event, Plan};
-use progress::Progress;
 use std::io::Write;
+
+pub use progress::Progress;
 
 /// How much to say, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,12 @@ impl Live {
             Mode::Lines => View::Lines { out: Box::new(std::io::stderr()), next_ns: LINE_EVERY_NS },
         };
         Live { progress: Progress::new(plan), view }
+    }
+
+    /// Goes on as lines: for when another view of the run is left.
+    pub fn go_on_in_lines(&mut self) {
+        let next_ns = self.progress.elapsed_ns().saturating_add(LINE_EVERY_NS);
+        self.view = View::Lines { out: Box::new(std::io::stderr()), next_ns };
     }
 
     /// Takes in what happened and shows it.

@@ -68,6 +68,10 @@ impl Figures {
 
     /// `182,000 IOPS  711 MiB/s  p99 1.2 ms`
     fn words(&self, unit: &str) -> String {
+        self.words_with(unit, &[("p99", 0.99)])
+    }
+
+    fn words_with(&self, unit: &str, quantiles: &[(&str, f64)]) -> String {
         let seconds = self.length_ns.values().max().map_or(0.0, |ns| *ns as f64 / 1e9);
         if seconds <= 0.0 {
             return "nothing yet".to_owned();
@@ -78,11 +82,10 @@ impl Figures {
         } else {
             words::bandwidth(self.bytes as f64 / seconds)
         };
-        let mut text = format!(
-            "{:>9} {unit}  {bandwidth:>12}  p99 {}",
-            words::iops(self.ios as f64 / seconds),
-            words::latency(self.latency.quantile_ns(0.99))
-        );
+        let mut text = format!("{:>9} {unit}  {bandwidth:>12}", words::iops(self.ios as f64 / seconds),);
+        for (name, share) in quantiles {
+            text.push_str(&format!("  {name} {}", words::latency(self.latency.quantile_ns(*share))));
+        }
         if self.errors > 0 {
             text.push_str(&format!("  {}", words::counted(self.errors, "error")));
         }
@@ -159,6 +162,12 @@ impl Progress {
     /// The figures of the last interval.
     pub fn now(&self) -> String {
         self.current.as_ref().map_or_else(String::new, |current| current.last.1.words(self.unit()))
+    }
+
+    /// The same with the median.
+    pub fn now_with_median(&self) -> String {
+        let quantiles = [("p50", 0.5), ("p99", 0.99)];
+        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words_with(self.unit(), &quantiles))
     }
 
     /// How long the stage still takes, in words; empty until there is something to go by.

@@ -1,0 +1,276 @@
+//! A recorded run as events in time: played at any speed, back and forth.
+
+use super::state::State;
+use model::record::StageRecord;
+use model::{CounterSample, Event, NoteKind, Plan, Record};
+use std::str::FromStr;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// How much faster than the run was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed(f64);
+
+impl Speed {
+    const LEAST: f64 = 0.1;
+    const MOST: f64 = 10_000.0;
+
+    /// As the run was.
+    pub const REAL: Speed = Speed(1.0);
+
+    /// Twice as fast, up to a limit.
+    pub fn faster(self) -> Speed {
+        Speed((self.0 * 2.0).min(Speed::MOST))
+    }
+
+    /// Half as fast, down to a limit.
+    pub fn slower(self) -> Speed {
+        Speed((self.0 / 2.0).max(Speed::LEAST))
+    }
+}
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speed, String> {
+        let speed = text.trim_end_matches(['x', '×']).parse().ok();
+        let speed = speed.filter(|speed| (Speed::LEAST..=Speed::MOST).contains(speed)).map(Speed);
+        speed.ok_or_else(|| format!("`{text}` is no speed; write {} to {}, such as 10", Speed::LEAST, Speed::MOST))
+    }
+}
+
+impl std::fmt::Display for Speed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}×", (self.0 * 100.0).round() / 100.0)
+    }
+}
+
+/// A recorded run, at some time of it.
+#[derive(Debug)]
+pub struct Replay {
+    plan: Plan,
+    started_unix_ns: u64,
+    /// Each with its time in ns after the run's start, in order.
+    events: Vec<(u64, Event)>,
+    /// Where stages begin among them: from there on, nothing older matters to the figures.
+    starts: Vec<usize>,
+    next: usize,
+    now_ns: u64,
+    speed: Speed,
+}
+
+impl Replay {
+    /// A run from its beginning.
+    pub fn new(record: Record, speed: Speed) -> Replay {
+        let started_unix_ns = record.started_unix_ns;
+        let events = timeline(&record);
+        let is_start =
+            |(place, (_, event)): (usize, &(u64, Event))| matches!(event, Event::StageStarted { .. }).then_some(place);
+        let starts = events.iter().enumerate().filter_map(is_start).collect();
+        Replay { plan: record.plan, started_unix_ns, events, starts, next: 0, now_ns: 0, speed }
+    }
+
+    /// How long the run was, in ns.
+    pub fn length_ns(&self) -> u64 {
+        self.events.last().map_or(0, |(at_ns, _)| *at_ns)
+    }
+
+    /// Where the replay is, in ns after the run's start.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// How fast it goes.
+    pub fn speed(&self) -> Speed {
+        self.speed
+    }
+
+    /// Goes at this speed from now on.
+    pub fn set_speed(&mut self, speed: Speed) {
+        self.speed = speed;
+    }
+
+    /// Whether all of it was played.
+    pub fn is_over(&self) -> bool {
+        self.next >= self.events.len()
+    }
+
+    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`. True if anything did.
+    pub fn pass(&mut self, real_ns: u64, state: &mut State) -> bool {
+        // Saturates: nothing is so long.
+        let by_ns = (real_ns as f64 * self.speed.0) as u64;
+        self.go_on(self.now_ns.saturating_add(by_ns), state)
+    }
+
+    /// Goes so many seconds on, or back.
+    pub fn step(&mut self, seconds: i64, state: &mut State) {
+        let by_ns = seconds.unsigned_abs().saturating_mul(NS_PER_S);
+        if seconds >= 0 {
+            self.go_on(self.now_ns.saturating_add(by_ns), state);
+            return;
+        }
+        let to_ns = self.now_ns.saturating_sub(by_ns);
+        state.rewind(&self.plan);
+        let begin = self.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
+        let stage = self.starts.iter().rev().find(|start| **start < begin).copied().unwrap_or(0);
+        for (_, event) in self.events[..stage].iter().filter(|(_, event)| matches!(event, Event::Note(_))) {
+            state.event(event);
+        }
+        (self.next, self.now_ns) = (stage, to_ns);
+        self.go_on(to_ns, state);
+    }
+
+    fn go_on(&mut self, to_ns: u64, state: &mut State) -> bool {
+        let before = self.next;
+        self.now_ns = to_ns.min(self.length_ns());
+        while let Some((at_ns, event)) = self.events.get(self.next)
+            && *at_ns <= self.now_ns
+        {
+            state.event(event);
+            self.next += 1;
+        }
+        self.next > before
+    }
+
+    /// Every counter sample in order, with the wall-clock time of its end in ns since 1970.
+    pub fn samples(&self) -> impl Iterator<Item = (u64, &CounterSample)> {
+        self.events.iter().filter_map(|(at_ns, event)| match event {
+            Event::Counters(sample) => Some((self.started_unix_ns.saturating_add(*at_ns), &**sample)),
+            _ => None,
+        })
+    }
+}
+
+/// All events of a record with their times. A run file has no times of notes: they come with the end of their stage, the loss of a host after the
+/// last that was heard of it.
+fn timeline(record: &Record) -> Vec<(u64, Event)> {
+    let mut events = Vec::new();
+    let since = |unix_ns: u64| unix_ns.saturating_sub(record.started_unix_ns);
+    for note in record.notes.iter().filter(|note| note.stage.is_none_or(|stage| record.stage(stage).is_none())) {
+        events.push((0, Event::Note(note.clone())));
+    }
+    for stage in &record.stages {
+        let start_ns = since(stage.started_unix_ns);
+        let notes = record.notes.iter().filter(|note| note.stage == Some(stage.stage));
+        put_stage(&mut events, stage, start_ns);
+        let end_ns = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(start_ns).max(start_ns);
+        for note in notes {
+            let lost_ns = Some(note.host).filter(|_| note.kind == NoteKind::HostLost);
+            let at_ns = lost_ns.map_or(end_ns, |host| last_heard_ns(stage, start_ns, host));
+            events.push((at_ns, Event::Note(note.clone())));
+        }
+        if let Some(end) = &stage.end {
+            events.push((end_ns, Event::StageEnded { stage: stage.stage, end: end.clone() }));
+        }
+    }
+    if let Some((unix_ns, end)) = &record.end {
+        let last_ns = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(0);
+        events.push((since(*unix_ns).max(last_ns), Event::RunEnded { unix_ns: *unix_ns, end: end.clone() }));
+    }
+    // Stable: what happened at one time stays in order.
+    events.sort_by_key(|(at_ns, _)| *at_ns);
+    events
+}
+
+fn put_stage(events: &mut Vec<(u64, Event)>, stage: &StageRecord, start_ns: u64) {
+    let unix_ns = stage.started_unix_ns;
+    events.push((start_ns, Event::StageStarted { stage: stage.stage, unix_ns }));
+    let end = |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
+    for sample in &stage.samples {
+        events.push((end(sample.start_ns, sample.length_ns), Event::Sample(sample.clone())));
+    }
+    for sample in &stage.counters {
+        events.push((end(sample.start_ns, sample.length_ns), Event::Counters(Box::new(sample.clone()))));
+    }
+}
+
+fn last_heard_ns(stage: &StageRecord, start_ns: u64, host: u32) -> u64 {
+    let samples = stage.samples.iter().filter(|sample| sample.host == host);
+    let ends = samples.map(|sample| start_ns.saturating_add(sample.start_ns).saturating_add(sample.length_ns));
+    ends.max().unwrap_or(start_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Subject;
+    use crate::watch::testing::busy;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    /// Two stages of ten seconds; the load of a node grows with each second.
+    fn record() -> Record {
+        let mut recorded = Recorded::new("[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n");
+        recorded.prepare();
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..10 {
+            recorded.interval(stage, second, &[(Op::Read, &[250_000; 70])]);
+        }
+        recorded.end();
+        let mut record = recorded.record();
+        let last = record.stages.last_mut().expect("a stage");
+        for second in 0..10 {
+            let mut sample = busy(0, second + 1);
+            (sample.stage, sample.number, sample.start_ns) = (stage, second as u32, second * NS_PER_S);
+            last.counters.push(sample);
+        }
+        record
+    }
+
+    fn state(record: &Record) -> State {
+        State::new(Subject::Replay, &record.testbed, Some(&record.plan))
+    }
+
+    fn reads(state: &State) -> Option<f64> {
+        state.total().read.iops
+    }
+
+    #[test]
+    fn time_passes_as_fast_as_it_was_told() {
+        let record = record();
+        let mut state = state(&record);
+        let mut replay = Replay::new(record, Speed::REAL);
+        let start_ns = replay.events[*replay.starts.last().expect("a stage")].0;
+        replay.pass(start_ns, &mut state);
+        assert_eq!(reads(&state), None, "nothing was counted yet");
+        replay.set_speed("4x".parse().expect("a speed"));
+        replay.pass(NS_PER_S / 2, &mut state);
+        assert_eq!(reads(&state), Some(2.0 * 2_100.0), "two seconds of the run");
+        assert!(!replay.is_over());
+        replay.pass(u64::MAX, &mut state);
+        assert!(replay.is_over());
+        assert_eq!(reads(&state), Some(10.0 * 2_100.0));
+        assert_eq!(replay.now_ns(), replay.length_ns());
+    }
+
+    #[test]
+    fn a_step_back_shows_what_was_shown_then() {
+        let record = record();
+        let (mut state, mut other) = (state(&record), state(&record));
+        let mut replay = Replay::new(record.clone(), Speed::REAL);
+        let mut fresh = Replay::new(record, Speed::REAL);
+        let length_ns = replay.length_ns();
+        replay.pass(length_ns, &mut state);
+        replay.step(-4, &mut state);
+        fresh.pass(length_ns - 4 * NS_PER_S, &mut other);
+        assert_eq!(reads(&state), reads(&other));
+        assert_eq!(state.progress().map(|progress| progress.now()), other.progress().map(|progress| progress.now()));
+        assert_eq!(replay.next, fresh.next);
+        replay.step(i64::MIN, &mut state);
+        assert_eq!((replay.now_ns(), reads(&state)), (0, None));
+    }
+
+    #[test]
+    fn speeds_have_limits() {
+        assert_eq!("10".parse(), Ok(Speed(10.0)));
+        for wrong in ["0", "-1", "fast", "nan", "inf", "1e9", ""] {
+            assert!(wrong.parse::<Speed>().is_err(), "{wrong}");
+        }
+        let (mut most, mut least) = (Speed::REAL, Speed::REAL);
+        for _ in 0..100 {
+            (most, least) = (most.faster(), least.slower());
+        }
+        assert_eq!((most, least), (Speed(Speed::MOST), Speed(Speed::LEAST)));
+        assert_eq!((Speed(0.125).to_string(), Speed(10.0).to_string()), ("0.13×".to_owned(), "10×".to_owned()));
+    }
+}

@@ -1,0 +1,436 @@
+//! What the view shows: pure. It takes samples, events and keys, and gives rows and lines.
+
+use super::figures::{Figures, figures, total};
+use super::format::harmless;
+use super::keys::{Ask, Key};
+use super::table::{Order, Panel, Presence, Row, arrange, node_cells, part_cells};
+use crate::live::Progress;
+use crate::words;
+use model::counters::Layer;
+use model::testbed::HostFacts;
+use model::{CounterSample, Event, Note, NoteKind, Plan};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Messages that are kept; a screen shows the last few.
+const MOST_MESSAGES: usize = 100;
+/// Devices, ports and cores of one host that are remembered once they are gone: more than any host has.
+const MOST_PARTS: usize = 8192;
+/// A filter is a part of a name.
+const LONGEST_FILTER: usize = 60;
+/// A step in a replay, in seconds.
+const STEP_S: i64 = 10;
+/// Before any frame told how much fits.
+const SOME_PAGE: usize = 10;
+
+/// What is watched, which decides what keys mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Hosts as they are now.
+    Hosts,
+    /// A run that goes on.
+    Run,
+    /// A run that is over, played again.
+    Replay,
+}
+
+/// One host, as far as it told.
+#[derive(Debug)]
+struct Host {
+    facts: HostFacts,
+    shown: Option<Shown>,
+    /// What came while the view stood still.
+    waiting: Option<Box<CounterSample>>,
+    lost: Option<String>,
+    /// Every part that was ever seen: what is gone is shown as gone.
+    seen: BTreeSet<(&'static str, String)>,
+}
+
+#[derive(Debug)]
+struct Shown {
+    sample: Box<CounterSample>,
+    figures: Figures,
+}
+
+/// Where the cursor is: on a row, or where that row was.
+#[derive(Clone, Debug, Default)]
+struct Cursor {
+    id: Option<String>,
+    index: usize,
+}
+
+impl Cursor {
+    fn of(&self, rows: &[Row]) -> usize {
+        let found = self.id.as_ref().and_then(|id| rows.iter().position(|row| row.id == *id));
+        found.unwrap_or(self.index).min(rows.len().saturating_sub(1))
+    }
+
+    fn go(&mut self, rows: &[Row], to: usize) {
+        self.index = to.min(rows.len().saturating_sub(1));
+        self.id = rows.get(self.index).map(|row| row.id.clone());
+    }
+}
+
+/// The state of the view.
+#[derive(Debug)]
+pub struct State {
+    subject: Subject,
+    hosts: Vec<Host>,
+    progress: Option<Progress>,
+    messages: VecDeque<String>,
+    panel: Panel,
+    /// The host that is looked into, where the panel is not that of all nodes.
+    node: usize,
+    cursors: [Cursor; 4],
+    orders: [Order; 4],
+    filter: String,
+    is_typing: bool,
+    is_paused: bool,
+    is_helping: bool,
+    page: usize,
+}
+
+impl State {
+    /// A view of these hosts, of which nothing is known yet. `plan` is that of the run, where there is one.
+    pub fn new(subject: Subject, hosts: &[HostFacts], plan: Option<&Plan>) -> State {
+        let host = |facts: &HostFacts| Host {
+            facts: facts.clone(),
+            shown: None,
+            waiting: None,
+            lost: None,
+            seen: BTreeSet::new(),
+        };
+        let by_name = Order { column: 0, descending: false };
+        State {
+            subject,
+            hosts: hosts.iter().map(host).collect(),
+            progress: plan.map(Progress::new),
+            messages: VecDeque::new(),
+            panel: Panel::Nodes,
+            node: 0,
+            cursors: Default::default(),
+            orders: [by_name; 4],
+            filter: String::new(),
+            is_typing: false,
+            is_paused: false,
+            is_helping: false,
+            page: SOME_PAGE,
+        }
+    }
+
+    /// Forgets all that happened, and nothing of what the user chose: for a replay that goes back.
+    pub fn rewind(&mut self, plan: &Plan) {
+        for host in &mut self.hosts {
+            (host.shown, host.waiting, host.lost) = (None, None, None);
+            host.seen.clear();
+        }
+        self.progress = Some(Progress::new(plan));
+        self.messages.clear();
+    }
+
+    /// Takes in what a host's kernel counted. A host that is none is left out.
+    pub fn counters(&mut self, sample: Box<CounterSample>) {
+        let Some(host) = self.hosts.get_mut(sample.host as usize) else { return };
+        let name = host.facts.hostname.clone();
+        let notes: Vec<String> = sample.notes.iter().map(|note| format!("{name}: {note}")).collect();
+        // A replay stands still by itself: what comes then was asked for by a step in time.
+        if self.is_paused && self.subject != Subject::Replay {
+            host.waiting = Some(sample);
+        } else {
+            host.show(sample);
+        }
+        notes.iter().for_each(|note| self.say(note));
+    }
+
+    /// Takes in that a host is gone.
+    pub fn lost(&mut self, number: u32, why: &str) {
+        let Some(host) = self.hosts.get_mut(number as usize) else { return };
+        host.lost = Some(harmless(why));
+        let text = format!("{} is lost: {why}", host.facts.hostname);
+        self.say(&text);
+    }
+
+    /// Takes in what happened in a run.
+    pub fn event(&mut self, event: &Event) {
+        if let Some(progress) = &mut self.progress {
+            progress.event(event);
+        }
+        match event {
+            Event::Counters(sample) => self.counters(sample.clone()),
+            Event::Note(note) => self.note(note),
+            Event::StageEnded { .. } => {
+                let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
+                self.say(&summary);
+            }
+            Event::StageStarted { .. } | Event::Sample(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        let text = format!("{}: {}", words::note(note.kind), note.detail);
+        if note.kind == NoteKind::HostLost
+            && let Some(host) = self.hosts.get_mut(note.host as usize)
+        {
+            host.lost = Some(harmless(&note.detail));
+        }
+        self.say(&text);
+    }
+
+    /// Adds a message.
+    pub fn say(&mut self, text: &str) {
+        if self.messages.len() >= MOST_MESSAGES {
+            self.messages.pop_front();
+        }
+        self.messages.push_back(harmless(text));
+    }
+
+    /// The last `most` messages, the newest last.
+    pub fn messages(&self, most: usize) -> impl Iterator<Item = &str> {
+        self.messages.iter().skip(self.messages.len().saturating_sub(most)).map(String::as_str)
+    }
+
+    /// What is watched.
+    pub fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    /// Where the run stands, if it is one.
+    pub fn progress(&self) -> Option<&Progress> {
+        self.progress.as_ref()
+    }
+
+    /// Which table is looked at.
+    pub fn panel(&self) -> Panel {
+        self.panel
+    }
+
+    /// By what it is sorted.
+    pub fn order(&self) -> Order {
+        self.orders[self.panel as usize]
+    }
+
+    /// The name of the node that is looked into.
+    pub fn node_name(&self) -> Option<String> {
+        (self.panel != Panel::Nodes).then(|| self.hosts.get(self.node).map(|host| harmless(&host.facts.hostname)))?
+    }
+
+    /// What names have to have in them, and whether it is being typed.
+    pub fn filter(&self) -> (&str, bool) {
+        (&self.filter, self.is_typing)
+    }
+
+    /// Whether the view, or the replay, stands still.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Stops or starts a replay at its end or on a step.
+    pub fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+        if !is_paused {
+            self.catch_up();
+        }
+    }
+
+    /// Whether help is shown.
+    pub fn is_helping(&self) -> bool {
+        self.is_helping
+    }
+
+    /// How many hosts there are, and how many of them are lost.
+    pub fn host_counts(&self) -> (usize, usize) {
+        (self.hosts.len(), self.hosts.iter().filter(|host| host.lost.is_some()).count())
+    }
+
+    /// Tells how many rows a page has, as the last frame was drawn.
+    pub fn set_page(&mut self, rows: usize) {
+        self.page = rows.max(1);
+    }
+
+    /// The rows of the panel, filtered and sorted, and the place of the cursor among them.
+    pub fn rows(&self) -> (Vec<Row>, usize) {
+        let rows = match self.panel {
+            Panel::Nodes => self.hosts.iter().enumerate().map(|(number, host)| host.row(number)).collect(),
+            panel => self.hosts.get(self.node).map(|host| host.parts(panel)).unwrap_or_default(),
+        };
+        let rows = arrange(rows, &self.filter, self.order());
+        let cursor = self.cursors[self.panel as usize].of(&rows);
+        (rows, cursor)
+    }
+
+    /// All nodes together, or in a panel of one node that node.
+    pub fn total(&self) -> Figures {
+        let host = |host: &Host| {
+            let figures = host.shown.as_ref().filter(|_| host.lost.is_none()).map(|shown| shown.figures);
+            (figures.unwrap_or_default(), host.facts.logical_cpus)
+        };
+        let all: Vec<(Figures, u32)> = match self.panel {
+            Panel::Nodes => self.hosts.iter().map(host).collect(),
+            _ => self.hosts.get(self.node).map(host).into_iter().collect(),
+        };
+        total(all.iter().map(|(figures, cpus)| (figures, *cpus)))
+    }
+
+    /// Takes in a key, and says what others have to do about it.
+    pub fn key(&mut self, key: Key) -> Ask {
+        if key == Key::Interrupt {
+            return Ask::Stop;
+        }
+        if self.is_typing {
+            self.type_filter(key);
+            return Ask::Nothing;
+        }
+        if self.is_helping {
+            // Any key leaves the help; the one that ends all does that, too.
+            self.is_helping = false;
+            return if key == Key::Char('q') { Ask::Quit } else { Ask::Nothing };
+        }
+        let is_replay = self.subject == Subject::Replay;
+        match key {
+            Key::Char('q') => return Ask::Quit,
+            Key::Escape if !self.filter.is_empty() => self.filter.clear(),
+            Key::Escape | Key::Backspace if self.panel != Panel::Nodes => self.panel = Panel::Nodes,
+            Key::Escape => return Ask::Quit,
+            Key::Char('?') => self.is_helping = true,
+            Key::Char('/') => self.is_typing = true,
+            Key::Char(' ') => self.set_paused(!self.is_paused),
+            Key::Char('+' | '=') if is_replay => return Ask::Faster,
+            Key::Char('-') if is_replay => return Ask::Slower,
+            Key::Right if is_replay => return Ask::Step(STEP_S),
+            Key::Left if is_replay => return Ask::Step(-STEP_S),
+            Key::Enter | Key::Right => self.zoom(),
+            Key::Left => self.panel = Panel::Nodes,
+            Key::Tab if self.panel == Panel::Nodes => self.zoom(),
+            Key::Tab => self.panel = self.panel.next(),
+            key => self.choose(key),
+        }
+        Ask::Nothing
+    }
+
+    /// Keys that sort and that move the cursor.
+    fn choose(&mut self, key: Key) {
+        let columns = self.panel.columns().len();
+        let order = &mut self.orders[self.panel as usize];
+        match key {
+            Key::Char('r') => order.descending = !order.descending,
+            Key::Char('<' | ',') => order.sort_by(order.column.checked_sub(1).unwrap_or(columns)),
+            Key::Char('>' | '.') => order.sort_by((order.column + 1) % (columns + 1)),
+            Key::Char(digit @ '0'..='9') => {
+                let column = digit as usize - '0' as usize;
+                if column <= columns {
+                    order.sort_by(column);
+                }
+            }
+            key => self.move_cursor(key),
+        }
+    }
+
+    fn move_cursor(&mut self, key: Key) {
+        let (rows, at) = self.rows();
+        let to = match key {
+            Key::Up | Key::Char('k') => at.saturating_sub(1),
+            Key::Down | Key::Char('j') => at.saturating_add(1),
+            Key::PageUp => at.saturating_sub(self.page),
+            Key::PageDown => at.saturating_add(self.page),
+            Key::Home => 0,
+            Key::End => usize::MAX,
+            _ => return,
+        };
+        self.cursors[self.panel as usize].go(&rows, to);
+    }
+
+    fn type_filter(&mut self, key: Key) {
+        match key {
+            Key::Enter => self.is_typing = false,
+            Key::Escape => {
+                self.is_typing = false;
+                self.filter.clear();
+            }
+            Key::Backspace => drop(self.filter.pop()),
+            Key::Char(c) if !c.is_control() && self.filter.len() < LONGEST_FILTER => self.filter.push(c),
+            _ => {}
+        }
+    }
+
+    /// Looks into the node under the cursor.
+    fn zoom(&mut self) {
+        if self.panel != Panel::Nodes {
+            self.panel = self.panel.next();
+            return;
+        }
+        let (rows, at) = self.rows();
+        let Some(number) = rows.get(at).and_then(|row| row.id.parse().ok()) else { return };
+        self.cursors[Panel::Nodes as usize].go(&rows, at);
+        if number != self.node {
+            self.cursors[1..].iter_mut().for_each(|cursor| *cursor = Cursor::default());
+        }
+        // A filter is for nodes or for parts; what narrowed the one would hide all of the other.
+        self.filter.clear();
+        (self.node, self.panel) = (number, Panel::Devices);
+    }
+
+    fn catch_up(&mut self) {
+        for host in &mut self.hosts {
+            if let Some(sample) = host.waiting.take() {
+                host.show(sample);
+            }
+        }
+    }
+}
+
+impl Order {
+    /// Numbers begin with the largest, names with the first.
+    fn sort_by(&mut self, column: usize) {
+        *self = Order { column, descending: column > 0 };
+    }
+}
+
+impl Host {
+    fn show(&mut self, sample: Box<CounterSample>) {
+        let parts = [Panel::Devices, Panel::Nics, Panel::Cores];
+        for entry in sample.entries.iter().filter(|entry| parts.iter().any(|panel| panel.shows(entry.layer))) {
+            if self.seen.len() >= MOST_PARTS {
+                break;
+            }
+            self.seen.insert((entry.layer.word(), entry.name.clone()));
+        }
+        self.shown = Some(Shown { figures: figures(&sample, &self.facts), sample });
+    }
+
+    fn row(&self, number: usize) -> Row {
+        let presence = match (&self.lost, &self.shown) {
+            (Some(_), _) => Presence::Gone,
+            (None, None) => Presence::Awaited,
+            (None, Some(_)) => Presence::Here,
+        };
+        let figures = self.shown.as_ref().filter(|_| presence == Presence::Here).map(|shown| shown.figures);
+        Row {
+            id: number.to_string(),
+            name: harmless(&self.facts.hostname),
+            cells: node_cells(&figures.unwrap_or_default()),
+            presence,
+        }
+    }
+
+    fn parts(&self, panel: Panel) -> Vec<Row> {
+        let layers = Layer::ALL.iter().filter(|layer| panel.shows(**layer));
+        let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
+        let row = |layer: Layer, name: &str| {
+            let entry = shown.and_then(|shown| Some((shown.sample.entry(layer, name)?, &shown.sample)));
+            Row {
+                id: format!("{}:{name}", layer.word()),
+                name: harmless(name),
+                cells: match entry {
+                    Some((entry, sample)) => part_cells(panel, entry, sample),
+                    None => vec![None; panel.columns().len()],
+                },
+                presence: if entry.is_some() { Presence::Here } else { Presence::Gone },
+            }
+        };
+        layers
+            .flat_map(|layer| {
+                let names = self.seen.iter().filter(|(word, _)| *word == layer.word());
+                names.map(|(_, name)| row(*layer, name)).collect::<Vec<Row>>()
+            })
+            .collect()
+    }
+}
