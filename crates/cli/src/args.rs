@@ -10,6 +10,7 @@ use model::load::Rate;
 use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
+use report::watch::Speed;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Show what a run would do, how long it takes and what it writes; touches nothing.
     Plan(Box<PlanArgs>),
+    /// Watch what the kernels of hosts count, without any load; or play a recorded run again.
+    Watch(Box<WatchArgs>),
     /// Show what this host is made of and which layers lie below a target; touches nothing.
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
@@ -215,6 +218,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Show the run and what every host's kernel counts on the whole terminal; `?` tells the keys.
+    #[arg(long, conflicts_with = "quiet")]
+    pub watch: bool,
+
     /// No progress and no plan, only the results.
     #[arg(short, long)]
     pub quiet: bool,
@@ -230,6 +237,34 @@ pub struct PlanArgs {
     /// Print the whole plan as JSON, down to each worker's byte ranges.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `plimsoll watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// A run file to play again, instead of hosts as they are now.
+    #[arg(value_name = "RUN", conflicts_with_all = ["hosts", "slurm", "kubernetes", "interval"])]
+    pub run: Option<PathBuf>,
+
+    /// How often each host tells, 100ms to 1h.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub interval: Nanos,
+
+    /// How many times faster than it was to play a run, 0.1 to 10000.
+    #[arg(long, value_name = "TIMES", default_value = "1", requires = "run")]
+    pub speed: Speed,
+
+    /// Print so many intervals of each host as lines, and end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+
+    /// Print one JSON object a line for each host and interval (docs/json.md) instead of a screen.
+    #[arg(long)]
+    pub json: bool,
+
+    /// The hosts to watch.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 }
 
 /// `plimsoll inventory`.
@@ -449,6 +484,10 @@ pub struct ResumeArgs {
     /// End standard output with one JSON object (docs/json.md); everything else goes to standard error.
     #[arg(long)]
     pub json: bool,
+
+    /// Show the run and what every host's kernel counts on the whole terminal; `?` tells the keys.
+    #[arg(long, conflicts_with = "quiet")]
+    pub watch: bool,
 
     /// No progress, only the results.
     #[arg(short, long)]

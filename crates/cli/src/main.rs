@@ -6,9 +6,11 @@ mod commands;
 mod failure;
 mod hosts;
 mod quick;
+mod screen;
 mod signals;
 mod suite;
 mod testbed;
+mod view;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(run) => commands::run(&run),
         Command::Plan(plan) => commands::plan(&plan),
+        Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),

@@ -1,8 +1,11 @@
 //! Ctrl-C once: stop, keep, report the part. Twice: out at once.
 
+use crate::screen;
 use fleet::Interrupter;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Turns the signals of this process into an interrupt of the run, and the second one into an exit.
 ///
@@ -12,11 +15,24 @@ pub fn watch(interrupter: Interrupter) {
     std::thread::spawn(move || {
         for (count, _) in signals.forever().enumerate() {
             if count > 0 {
+                screen::restore();
                 eprintln!("\nstopped at once; what was recorded can be seen with `plimsoll show RUN`");
                 std::process::exit(130);
             }
-            eprintln!("\nstopping: what was measured is kept (once more to leave at once)");
+            // In the middle of a picture nobody could read it.
+            if !screen::is_taken() {
+                eprintln!("\nstopping: what was measured is kept (once more to leave at once)");
+            }
             interrupter.interrupt();
         }
     });
+}
+
+/// A flag that every signal sets which would end the process: for what has no run to interrupt. Without it the process just ends.
+pub fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let _ = signal_hook::flag::register(signal, flag.clone());
+    }
+    flag
 }

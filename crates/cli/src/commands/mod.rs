@@ -12,6 +12,7 @@ mod run;
 mod saved;
 mod suites;
 mod verify;
+mod watch;
 
 pub use agent::agent;
 pub use ceiling::ceiling;
@@ -25,6 +26,7 @@ pub use run::run;
 pub use saved::{report, show};
 pub use suites::suites;
 pub use verify::verify;
+pub use watch::watch;
 
 use crate::failure::Failure;
 use std::io::Write;

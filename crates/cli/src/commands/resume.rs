@@ -39,8 +39,8 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let note = note(&record, &args.run, &stages, is_there);
     eprintln!("{}", note.detail);
     writer.append(&Event::Note(note)).map_err(unrecordable)?;
-    let how = How { json: args.json, quiet: args.quiet, keep_data: args.keep_data };
-    perform(started, &record.plan, &stages, writer, &out, how)
+    let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
+    perform(started, &record.plan, &record.testbed, &stages, writer, &out, how)
 }
 
 /// The way to the hosts that the run file says. It may come from anybody, so no command of it is run.

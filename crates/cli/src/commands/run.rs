@@ -4,10 +4,14 @@ use super::{plan, print, print_json};
 use crate::args::RunArgs;
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
+use crate::screen::Stream;
 use crate::suite;
+use crate::view::{Labels, News, View};
 use fleet::Ending;
+use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::live::{Live, Mode};
+use report::watch::{State, Subject};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,8 +30,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
     let writer = store::Writer::create(&out, &plan, &hosts, version, unix_ns()).map_err(unrecordable)?;
-    let how = How { json: args.json, quiet: args.quiet, keep_data: args.keep_data };
-    perform(started, &plan, &stages, writer, &out, how)
+    let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
+    perform(started, &plan, &hosts, &stages, writer, &out, how)
 }
 
 /// What a run is to leave, and to say.
@@ -37,6 +41,8 @@ pub struct How {
     pub json: bool,
     /// No progress.
     pub quiet: bool,
+    /// The whole terminal for it.
+    pub watch: bool,
     /// The files stay on the targets.
     pub keep_data: bool,
 }
@@ -45,12 +51,13 @@ pub struct How {
 pub fn perform(
     started: Hosts,
     plan: &Plan,
+    hosts: &[HostFacts],
     stages: &[u32],
     writer: store::Writer,
     out: &Path,
     how: How,
 ) -> Result<ExitCode, Failure> {
-    let (ending, began) = record(started, plan, stages, writer, how)?;
+    let (ending, began) = record(started, plan, hosts, stages, writer, how)?;
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
@@ -76,19 +83,28 @@ fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
 fn record(
     started: Hosts,
     plan: &Plan,
+    hosts: &[HostFacts],
     stages: &[u32],
     mut writer: store::Writer,
     how: How,
 ) -> Result<(Ending, bool), Failure> {
-    let mut live = Live::new(mode(how), plan);
+    let mut view = view(&started, plan, hosts, how)?;
+    let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
     let ending = started.fleet.run(plan, stages, how.keep_data, &mut |event| {
         // A target that hangs before the load begins is worth a record.
         let tells = |event: &Event| matches!(event, Event::Note(note) if note.kind == NoteKind::Stuck);
         began |= matches!(event, Event::StageStarted { .. }) || tells(event);
+        if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
+            // It was left; the run goes on and says so in lines.
+            view = None;
+            live.go_on_in_lines();
+        }
         live.event(event);
         writer.append(event).map_err(|error| error.to_string())
     });
+    // What comes now is for the terminal as it was.
+    drop(view);
     writer.finish().map_err(unrecordable)?;
     Ok((ending, began))
 }
@@ -97,6 +113,18 @@ fn record(
 #[allow(clippy::needless_pass_by_value)]
 pub fn unrecordable(error: store::StoreError) -> Failure {
     Failure::Run(format!("error: {error}"))
+}
+
+/// The view that was asked for. Where standard error is no terminal there is none, as there is no bar.
+fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<Option<View>, Failure> {
+    if !how.watch || !std::io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    let state = State::new(Subject::Run, hosts, Some(plan));
+    let labels = Labels { title: format!("plimsoll run {}", plan.suite), status: format!("every {}", plan.interval) };
+    View::open(Stream::Error, state, labels, started.fleet.interrupter()).map(Some).map_err(|error| {
+        Failure::Run(format!("error: the terminal cannot be used as a screen: {error}; run it without --watch"))
+    })
 }
 
 fn mode(how: How) -> Mode {

@@ -170,7 +170,7 @@ impl Fit {
 fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     let mut area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     let (rows, cursor) = state.rows();
-    let longest = rows.iter().map(|row| Line::raw(row.name.as_str()).width()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| Line::raw(label(row)).width()).max().unwrap_or(0);
     let fit = Fit::new(area.width, longest, state.panel().columns());
     heads(buffer, top(&mut area, 2), state, &fit);
     let total = Row {
@@ -229,16 +229,20 @@ fn heads(buffer: &mut Buffer, area: Rect, state: &State, fit: &Fit) {
     }
 }
 
+/// Its name; a mark before it says that it is gone, for those who see no colours.
+fn label(row: &Row) -> String {
+    match row.presence {
+        Presence::Gone => format!("✗ {}", row.name),
+        Presence::Here | Presence::Awaited => row.name.clone(),
+    }
+}
+
 fn line(buffer: &mut Buffer, area: Rect, row: &Row, fit: &Fit, style: Style) {
     if area.height == 0 {
         return;
     }
     buffer.set_style(area, style);
-    let name = match row.presence {
-        Presence::Gone => format!("✗ {}", row.name),
-        Presence::Here | Presence::Awaited => row.name.clone(),
-    };
-    buffer.set_stringn(area.x, area.y, name, usize::from(fit.name_width), style);
+    buffer.set_stringn(area.x, area.y, label(row), usize::from(fit.name_width), style);
     for (number, column, x) in &fit.columns {
         let value = row.cells.get(*number).copied().flatten();
         let is_hot = column.unit == Unit::Share && value.is_some_and(|share| share >= HOT);

@@ -34,6 +34,7 @@ impl Unit {
     pub fn text(self, value: Option<f64>) -> String {
         let Some(value) = value.filter(|value| value.is_finite() && *value >= 0.0) else { return UNKNOWN.to_owned() };
         match self {
+            Unit::Number if value.fract() == 0.0 && value < 9_999.5 => format!("{value:.0}"),
             Unit::Rate | Unit::Number => short(value),
             Unit::Bandwidth => short(value / 1_048_576.0),
             Unit::Time => time(value),

@@ -1,0 +1,226 @@
+//! Drives the view: what happens goes in, keys go in, frames come out.
+
+use crate::screen::{self, Screen, Stream, Told};
+use fleet::{Interrupter, Watched};
+use model::Event;
+use report::watch::{Ask, Replay, State, Subject, clock};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long to wait for a key before looking for news.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What is shown as it happens.
+pub enum News {
+    /// Of a run.
+    Event(Box<Event>),
+    /// Of hosts without a run.
+    Watched(Watched),
+}
+
+/// A view in a thread of its own.
+pub struct View {
+    news: Option<Sender<News>>,
+    thread: Option<JoinHandle<()>>,
+    left: Arc<AtomicBool>,
+}
+
+impl View {
+    /// Opens a view of what happens now. Its keys reach what is watched through `interrupter`.
+    ///
+    /// # Errors
+    /// When the terminal cannot be taken over.
+    pub fn open(stream: Stream, state: State, labels: Labels, interrupter: Interrupter) -> io::Result<View> {
+        let screen = Screen::open(stream)?;
+        let (news, receiver) = channel();
+        let left = Arc::new(AtomicBool::new(false));
+        let source = Live {
+            news: receiver,
+            is_over: false,
+            interrupter,
+            asked: false,
+            left: left.clone(),
+            status: labels.status,
+        };
+        let thread = thread::Builder::new()
+            .name("view".to_owned())
+            .spawn(move || drive(screen, state, &labels.title, source))?;
+        Ok(View { news: Some(news), thread: Some(thread), left })
+    }
+
+    /// Shows what happened. False once the view was left.
+    pub fn show(&self, news: News) -> bool {
+        self.news.as_ref().is_some_and(|sender| sender.send(news).is_ok())
+    }
+
+    /// Whether the user left it.
+    pub fn was_left(&self) -> bool {
+        self.left.load(Ordering::SeqCst)
+    }
+
+    /// Closes the view; the terminal is as it was when this returns.
+    pub fn close(&mut self) {
+        self.news = None;
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, the terminal was given back by the hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// What stands in the first line.
+pub struct Labels {
+    /// What is watched.
+    pub title: String,
+    /// How.
+    pub status: String,
+}
+
+/// Where a view's news come from.
+trait Source {
+    /// Puts what happened since the last time into the state. `None` when the view is over, else whether anything happened.
+    fn feed(&mut self, state: &mut State) -> Option<bool>;
+    /// Does what a key asks for. False ends the view.
+    fn ask(&mut self, ask: Ask, state: &mut State) -> bool;
+    /// How it is watched, for the first line.
+    fn status(&self) -> String;
+}
+
+/// Shows frames until the source or the user ends it, or the terminal is gone.
+fn drive(mut screen: Screen, mut state: State, title: &str, mut source: impl Source) {
+    let mut is_old = true;
+    while let Some(changed) = source.feed(&mut state) {
+        if (is_old || changed) && screen.draw(&mut state, title, &source.status()).is_err() {
+            source.ask(Ask::Quit, &mut state);
+            return;
+        }
+        let told = match screen.told(LOOK) {
+            Ok(told) => told,
+            // Without a keyboard it is only looked at.
+            Err(_) => {
+                thread::sleep(LOOK);
+                None
+            }
+        };
+        is_old = told.is_some();
+        if let Some(Told::Key(key)) = told {
+            let ask = state.key(key);
+            if !source.ask(ask, &mut state) {
+                return;
+            }
+        }
+    }
+}
+
+struct Live {
+    news: Receiver<News>,
+    is_over: bool,
+    interrupter: Interrupter,
+    /// A stop was asked for once.
+    asked: bool,
+    left: Arc<AtomicBool>,
+    status: String,
+}
+
+impl Source for Live {
+    fn feed(&mut self, state: &mut State) -> Option<bool> {
+        let mut changed = false;
+        while !self.is_over {
+            match self.news.try_recv() {
+                Ok(News::Event(event)) => state.event(&event),
+                Ok(News::Watched(Watched::Counters(sample))) => state.counters(sample),
+                Ok(News::Watched(Watched::Lost { host, why })) => state.lost(host, &why),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => self.is_over = true,
+            }
+            changed = true;
+        }
+        (!self.is_over).then_some(changed)
+    }
+
+    fn ask(&mut self, ask: Ask, state: &mut State) -> bool {
+        let is_run = state.subject() == Subject::Run;
+        match ask {
+            Ask::Stop if is_run && self.asked => {
+                screen::restore();
+                eprintln!("stopped at once; what was recorded can be seen with `plimsoll show RUN`");
+                std::process::exit(130);
+            }
+            Ask::Stop if is_run => {
+                self.asked = true;
+                state.say("stopping: what was measured is kept (Ctrl-C once more to leave at once)");
+                self.interrupter.interrupt();
+            }
+            Ask::Stop | Ask::Quit => {
+                self.left.store(true, Ordering::SeqCst);
+                if !is_run {
+                    self.interrupter.interrupt();
+                }
+                return false;
+            }
+            Ask::Nothing | Ask::Faster | Ask::Slower | Ask::Step(_) => {}
+        }
+        true
+    }
+
+    fn status(&self) -> String {
+        self.status.clone()
+    }
+}
+
+/// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands still.
+///
+/// # Errors
+/// When the terminal cannot be taken over.
+pub fn play(state: State, title: &str, replay: Replay, is_stopped: Arc<AtomicBool>) -> io::Result<()> {
+    let screen = Screen::open(Stream::Out)?;
+    drive(screen, state, title, Played { replay, last: Instant::now(), second: u64::MAX, is_stopped });
+    Ok(())
+}
+
+struct Played {
+    replay: Replay,
+    last: Instant,
+    /// The second that the clock shows.
+    second: u64,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl Source for Played {
+    fn feed(&mut self, state: &mut State) -> Option<bool> {
+        let passed = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.last = Instant::now();
+        let changed = !state.is_paused() && self.replay.pass(passed, state);
+        if self.replay.is_over() {
+            state.set_paused(true);
+        }
+        let second = self.replay.now_ns() / 1_000_000_000;
+        let ticked = std::mem::replace(&mut self.second, second) != second;
+        (!self.is_stopped.load(Ordering::SeqCst)).then_some(changed || ticked)
+    }
+
+    fn ask(&mut self, ask: Ask, state: &mut State) -> bool {
+        match ask {
+            Ask::Quit | Ask::Stop => return false,
+            Ask::Faster => self.replay.set_speed(self.replay.speed().faster()),
+            Ask::Slower => self.replay.set_speed(self.replay.speed().slower()),
+            Ask::Step(seconds) => self.replay.step(seconds, state),
+            Ask::Nothing => {}
+        }
+        true
+    }
+
+    fn status(&self) -> String {
+        format!("{} / {} · {}", clock(self.replay.now_ns()), clock(self.replay.length_ns()), self.replay.speed())
+    }
+}
