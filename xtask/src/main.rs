@@ -7,6 +7,7 @@ mod ci;
 mod dist;
 mod docs;
 mod parts;
+mod screenshot;
 mod shell;
 mod test;
 mod tidy;
@@ -24,6 +25,8 @@ cargo xtask COMMAND
   docs    writes the generated pages
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
+  screenshot [PROGRAM]
+          renews the picture of `plimsoll watch`, with tmux
   dist    a static binary, with its size and checksum
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
@@ -56,6 +59,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "tidy" => tidy::run(),
         "docs" => docs::run(),
         "bench" => bench::run(rest),
+        "screenshot" => screenshot::run(rest),
         "dist" => dist::run(),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

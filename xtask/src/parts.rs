@@ -78,6 +78,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["ip"], package: "iproute2" },
     },
     Part {
+        name: "tmux",
+        purpose: "a real terminal to watch in",
+        source: Source::Program { names: &["tmux"], package: "tmux" },
+    },
+    Part {
         name: "slurmctld",
         purpose: "a real Slurm cluster",
         source: Source::Program { names: &["slurmctld"], package: "slurm-wlm" },

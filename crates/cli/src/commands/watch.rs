@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::screen::Stream;
 use crate::view::{self, Labels, News, View};
 use crate::{hosts, signals};
-use fleet::Watched;
+use fleet::{FleetError, Watched};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos};
 use report::watch::{Replay, State, Subject, figures, lines};
@@ -46,7 +46,10 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(what));
     }
     let started = hosts::start(&args.hosts, &[], LOST_AFTER)?;
-    let told = started.fleet.inspect(&[]).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let told = started.fleet.inspect(&[]).map_err(|error| match error {
+        FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
+        error => Failure::Run(format!("error: {error}")),
+    })?;
     let facts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
     let mut lost = Vec::new();
     let (was_left, lines_end) = if has_screen(args) {

@@ -257,16 +257,18 @@ impl State {
         (rows, cursor)
     }
 
-    /// All nodes together, or in a panel of one node that node.
+    /// All nodes together, or in a panel of one node that node. Several agents on one machine tell of one kernel: it counts once.
     pub fn total(&self) -> Figures {
-        let host = |host: &Host| {
-            let figures = host.shown.as_ref().filter(|_| host.lost.is_none()).map(|shown| shown.figures);
-            (figures.unwrap_or_default(), host.facts.logical_cpus)
+        let mut machines = BTreeSet::new();
+        let mut is_new = |host: &Host| host.facts.identity.is_empty() || machines.insert(host.facts.identity.clone());
+        let looked_at = match self.panel {
+            Panel::Nodes => &self.hosts[..],
+            _ => self.hosts.get(self.node).map(std::slice::from_ref).unwrap_or_default(),
         };
-        let all: Vec<(Figures, u32)> = match self.panel {
-            Panel::Nodes => self.hosts.iter().map(host).collect(),
-            _ => self.hosts.get(self.node).map(host).into_iter().collect(),
-        };
+        let here = looked_at.iter().filter(|host| host.lost.is_none());
+        let told = here.filter_map(|host| Some((host, host.shown.as_ref()?.figures)));
+        let all: Vec<(Figures, u32)> =
+            told.filter(|(host, _)| is_new(host)).map(|(host, figures)| (figures, host.facts.logical_cpus)).collect();
         total(all.iter().map(|(figures, cpus)| (figures, *cpus)))
     }
 

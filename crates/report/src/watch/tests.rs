@@ -91,6 +91,17 @@ fn a_lost_host_has_no_figures_and_is_in_no_total() {
 }
 
 #[test]
+fn two_agents_on_one_machine_count_its_kernel_once() {
+    let mut hosts = hosts(3);
+    hosts[..2].iter_mut().for_each(|facts| facts.identity = "one machine".to_owned());
+    let mut state = State::new(Subject::Hosts, &hosts, None);
+    (0..3).for_each(|host| state.counters(Box::new(busy(host, 1))));
+    assert_eq!(state.total().read.iops, Some(2.0 * 2_100.0));
+    state.lost(0, "gone");
+    assert_eq!(state.total().read.iops, Some(2.0 * 2_100.0), "the other one tells of the same kernel");
+}
+
+#[test]
 fn a_device_that_disappears_stays_as_gone() {
     let mut state = watching(2);
     press(&mut state, &[Key::Enter]);
