@@ -43,7 +43,8 @@ fn pieces(line: &str, look: &mut Look) -> Vec<Piece> {
     let (mut column, mut rest) = (0, line);
     while let Some(first) = rest.chars().next() {
         if let Some((orders, behind)) = rest.strip_prefix("\u{1b}[").and_then(|orders| orders.split_once('m')) {
-            orders.split(';').for_each(|order| look.take(order));
+            // The first colours have two names; the long one is 38;5;N.
+            orders.replace("38;5;", "3").split(';').for_each(|order| look.take(order));
             rest = behind;
             continue;
         }
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn orders_colour_and_are_not_text() {
         let mut look = Look::default();
-        let found = pieces("a\u{1b}[1;31mbé\u{1b}[0m c", &mut look);
+        let found = pieces("a\u{1b}[1;38;5;1mbé\u{1b}[0m c", &mut look);
         let red = Look { bold: true, colour: Some("#ff7b72"), ..Look::default() };
         assert_eq!(
             found,

@@ -159,7 +159,7 @@ impl Agent {
                     continue;
                 }
                 ToAgent::Stop => {
-                    self.watching.take().map(Sampler::end);
+                    self.end_watch();
                     continue;
                 }
                 // They are answered by the listener, or belong to a stage that is over.
@@ -199,8 +199,14 @@ impl Agent {
 
     /// One reader at a time: a new order takes the place of the old one.
     fn watch(&mut self, interval_ns: u64) {
-        self.watching.take().map(Sampler::end);
+        self.end_watch();
         self.watching = Some(Sampler::watch(self.out.clone(), interval_ns));
+    }
+
+    fn end_watch(&mut self) {
+        if let Some(sampler) = self.watching.take() {
+            sampler.end();
+        }
     }
 
     fn release(&mut self, remove: bool) -> FromAgent {

@@ -149,8 +149,9 @@ fn timeline(record: &Record) -> Vec<(u64, Event)> {
     for note in record.notes.iter().filter(|note| note.stage.is_none_or(|stage| record.stage(stage).is_none())) {
         events.push((0, Event::Note(note.clone())));
     }
-    for stage in &record.stages {
+    for (place, stage) in record.stages.iter().enumerate() {
         let start_ns = since(stage.started_unix_ns);
+        let first = events.len();
         let notes = record.notes.iter().filter(|note| note.stage == Some(stage.stage));
         put_stage(&mut events, stage, start_ns);
         let end_ns = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(start_ns).max(start_ns);
@@ -161,6 +162,11 @@ fn timeline(record: &Record) -> Vec<(u64, Event)> {
         }
         if let Some(end) = &stage.end {
             events.push((end_ns, Event::StageEnded { stage: stage.stage, end: end.clone() }));
+        }
+        // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage comes after the next one began.
+        if let Some(next) = record.stages.get(place + 1) {
+            let limit_ns = since(next.started_unix_ns);
+            events[first..].iter_mut().for_each(|(at_ns, _)| *at_ns = limit_ns.min(*at_ns));
         }
     }
     if let Some((unix_ns, end)) = &record.end {
@@ -258,6 +264,23 @@ mod tests {
         assert_eq!(replay.next, fresh.next);
         replay.step(i64::MIN, &mut state);
         assert_eq!((replay.now_ns(), reads(&state)), (0, None));
+    }
+
+    #[test]
+    fn a_stage_ends_before_the_next_one_begins() {
+        let mut record = record();
+        // The second one begins while the first one still tells of its last interval.
+        let first_ns = record.stages[0].started_unix_ns;
+        record.stages[1].started_unix_ns = first_ns;
+        let order: Vec<(bool, u32)> = timeline(&record)
+            .iter()
+            .filter_map(|(_, event)| match event {
+                Event::StageStarted { stage, .. } => Some((true, *stage)),
+                Event::StageEnded { stage, .. } => Some((false, *stage)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(order[..3], [(true, 0), (false, 0), (true, 1)]);
     }
 
     #[test]
