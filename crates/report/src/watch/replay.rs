@@ -149,7 +149,10 @@ fn timeline(record: &Record) -> Vec<(u64, Event)> {
     for note in record.notes.iter().filter(|note| note.stage.is_none_or(|stage| record.stage(stage).is_none())) {
         events.push((0, Event::Note(note.clone())));
     }
-    for (place, stage) in record.stages.iter().enumerate() {
+    // A run that was resumed may have gone back to a stage.
+    let mut stages: Vec<&StageRecord> = record.stages.iter().collect();
+    stages.sort_by_key(|stage| stage.started_unix_ns);
+    for (place, stage) in stages.iter().enumerate() {
         let start_ns = since(stage.started_unix_ns);
         let first = events.len();
         let notes = record.notes.iter().filter(|note| note.stage == Some(stage.stage));
@@ -164,7 +167,7 @@ fn timeline(record: &Record) -> Vec<(u64, Event)> {
             events.push((end_ns, Event::StageEnded { stage: stage.stage, end: end.clone() }));
         }
         // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage comes after the next one began.
-        if let Some(next) = record.stages.get(place + 1) {
+        if let Some(next) = stages.get(place + 1) {
             let limit_ns = since(next.started_unix_ns);
             events[first..].iter_mut().for_each(|(at_ns, _)| *at_ns = limit_ns.min(*at_ns));
         }
@@ -199,6 +202,7 @@ fn last_heard_ns(stage: &StageRecord, start_ns: u64, host: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::Progress;
     use crate::watch::Subject;
     use crate::watch::testing::busy;
     use analysis::testing::Recorded;
@@ -260,7 +264,7 @@ mod tests {
         replay.step(-4, &mut state);
         fresh.pass(length_ns - 4 * NS_PER_S, &mut other);
         assert_eq!(reads(&state), reads(&other));
-        assert_eq!(state.progress().map(|progress| progress.now()), other.progress().map(|progress| progress.now()));
+        assert_eq!(state.progress().map(Progress::now), other.progress().map(Progress::now));
         assert_eq!(replay.next, fresh.next);
         replay.step(i64::MIN, &mut state);
         assert_eq!((replay.now_ns(), reads(&state)), (0, None));

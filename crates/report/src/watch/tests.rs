@@ -10,6 +10,7 @@ use model::testbed::HostFacts;
 use model::{Op, StageKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
 
 fn hosts(count: u32) -> Vec<HostFacts> {
     (1..=count).map(|number| facts(&format!("node{number:03}"))).collect()
@@ -27,7 +28,7 @@ fn screen(state: &mut State, width: u16, height: u16) -> String {
     terminal.draw(|frame| draw(frame, state, "plimsoll watch", "every 1s")).expect("a frame");
     let buffer = terminal.backend().buffer();
     let lines = buffer.content().chunks(usize::from(width.max(1)));
-    let text = |line: &[ratatui::buffer::Cell]| line.iter().map(|cell| cell.symbol()).collect::<String>();
+    let text = |line: &[Cell]| line.iter().map(Cell::symbol).collect::<String>();
     lines.map(|line| text(line).trim_end().to_owned()).collect::<Vec<String>>().join("\n")
 }
 
