@@ -147,6 +147,16 @@ mod tests {
     use ratatui::crossterm::event::KeyEvent;
 
     #[test]
+    fn a_panic_gives_the_terminal_back_once() {
+        restore_on_panic();
+        TAKEN.store(true, Ordering::SeqCst);
+        let panicked = std::panic::catch_unwind(|| assert!(!is_taken(), "on purpose"));
+        assert!(panicked.is_err() && !is_taken());
+        restore();
+        assert!(!is_taken());
+    }
+
+    #[test]
     fn ctrl_c_is_no_letter() {
         let read = |code, modifiers| key(KeyEvent::new(code, modifiers));
         assert_eq!(read(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
