@@ -7,12 +7,16 @@ use report::watch::{Ask, Replay, State, Subject, clock};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How long to wait for a key before looking for news.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// News that wait for a terminal which takes nothing, as behind a link that hangs: a second of a thousand hosts. What comes then is left out of
+/// the view; what is recorded never waits for it.
+const MOST_WAITING: usize = 4096;
 
 /// What is shown as it happens.
 pub enum News {
@@ -24,7 +28,7 @@ pub enum News {
 
 /// A view in a thread of its own.
 pub struct View {
-    news: Option<Sender<News>>,
+    news: Option<SyncSender<News>>,
     thread: Option<JoinHandle<()>>,
     left: Arc<AtomicBool>,
 }
@@ -36,7 +40,7 @@ impl View {
     /// When the terminal cannot be taken over.
     pub fn open(stream: Stream, state: State, labels: Labels, interrupter: Interrupter) -> io::Result<View> {
         let screen = Screen::open(stream)?;
-        let (news, receiver) = channel();
+        let (news, receiver) = sync_channel(MOST_WAITING);
         let left = Arc::new(AtomicBool::new(false));
         let source = Live {
             news: receiver,
@@ -54,7 +58,8 @@ impl View {
 
     /// Shows what happened. False once the view was left.
     pub fn show(&self, news: News) -> bool {
-        self.news.as_ref().is_some_and(|sender| sender.send(news).is_ok())
+        let sent = self.news.as_ref().map(|sender| sender.try_send(news));
+        matches!(sent, Some(Ok(()) | Err(TrySendError::Full(_))))
     }
 
     /// Whether the user left it.

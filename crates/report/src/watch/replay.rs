@@ -2,7 +2,8 @@
 
 use super::state::State;
 use model::record::StageRecord;
-use model::{CounterSample, Event, NoteKind, Plan, Record};
+use model::{CounterSample, Event, Note, NoteKind, Plan, Record};
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -63,11 +64,12 @@ impl Replay {
     /// A run from its beginning.
     pub fn new(record: Record, speed: Speed) -> Replay {
         let started_unix_ns = record.started_unix_ns;
-        let events = timeline(&record);
+        let plan = record.plan.clone();
+        let events = timeline(record);
         let is_start =
             |(place, (_, event)): (usize, &(u64, Event))| matches!(event, Event::StageStarted { .. }).then_some(place);
         let starts = events.iter().enumerate().filter_map(is_start).collect();
-        Replay { plan: record.plan, started_unix_ns, events, starts, next: 0, now_ns: 0, speed }
+        Replay { plan, started_unix_ns, events, starts, next: 0, now_ns: 0, speed }
     }
 
     /// How long the run was, in ns.
@@ -143,60 +145,62 @@ impl Replay {
 
 /// All events of a record with their times. A run file has no times of notes: they come with the end of their stage, the loss of a host after the
 /// last that was heard of it.
-fn timeline(record: &Record) -> Vec<(u64, Event)> {
-    let mut events = Vec::new();
-    let since = |unix_ns: u64| unix_ns.saturating_sub(record.started_unix_ns);
-    for note in record.notes.iter().filter(|note| note.stage.is_none_or(|stage| record.stage(stage).is_none())) {
-        events.push((0, Event::Note(note.clone())));
-    }
+fn timeline(record: Record) -> Vec<(u64, Event)> {
+    let began_ns = record.started_unix_ns;
+    let of_none = |note: &&Note| note.stage.is_none_or(|stage| record.stage(stage).is_none());
+    let mut events: Vec<(u64, Event)> =
+        record.notes.iter().filter(of_none).map(|note| (0, Event::Note(note.clone()))).collect();
     // A run that was resumed may have gone back to a stage.
-    let mut stages: Vec<&StageRecord> = record.stages.iter().collect();
+    let mut stages = record.stages;
     stages.sort_by_key(|stage| stage.started_unix_ns);
-    for (place, stage) in stages.iter().enumerate() {
-        let start_ns = since(stage.started_unix_ns);
+    let starts: Vec<u64> = stages.iter().map(|stage| stage.started_unix_ns.saturating_sub(began_ns)).collect();
+    let mut last_ns = 0;
+    for (place, stage) in stages.into_iter().enumerate() {
         let first = events.len();
-        let notes = record.notes.iter().filter(|note| note.stage == Some(stage.stage));
-        put_stage(&mut events, stage, start_ns);
-        let end_ns = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(start_ns).max(start_ns);
-        for note in notes {
-            let lost_ns = Some(note.host).filter(|_| note.kind == NoteKind::HostLost);
-            let at_ns = lost_ns.map_or(end_ns, |host| last_heard_ns(stage, start_ns, host));
-            events.push((at_ns, Event::Note(note.clone())));
-        }
-        if let Some(end) = &stage.end {
-            events.push((end_ns, Event::StageEnded { stage: stage.stage, end: end.clone() }));
-        }
+        put_stage(&mut events, stage, starts[place], &record.notes);
         // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage comes after the next one began.
-        if let Some(next) = stages.get(place + 1) {
-            let limit_ns = since(next.started_unix_ns);
-            events[first..].iter_mut().for_each(|(at_ns, _)| *at_ns = limit_ns.min(*at_ns));
+        let limit_ns = starts.get(place + 1).copied().unwrap_or(u64::MAX);
+        for (at_ns, _) in &mut events[first..] {
+            *at_ns = limit_ns.min(*at_ns);
+            last_ns = last_ns.max(*at_ns);
         }
     }
-    if let Some((unix_ns, end)) = &record.end {
-        let last_ns = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(0);
-        events.push((since(*unix_ns).max(last_ns), Event::RunEnded { unix_ns: *unix_ns, end: end.clone() }));
+    if let Some((unix_ns, end)) = record.end {
+        events.push((unix_ns.saturating_sub(began_ns).max(last_ns), Event::RunEnded { unix_ns, end }));
     }
     // Stable: what happened at one time stays in order.
     events.sort_by_key(|(at_ns, _)| *at_ns);
     events
 }
 
-fn put_stage(events: &mut Vec<(u64, Event)>, stage: &StageRecord, start_ns: u64) {
-    let unix_ns = stage.started_unix_ns;
-    events.push((start_ns, Event::StageStarted { stage: stage.stage, unix_ns }));
+/// The events of a stage that began at `start_ns`, its notes among `notes`.
+fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, notes: &[Note]) {
+    let number = stage.stage;
     let end = |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
-    for sample in &stage.samples {
-        events.push((end(sample.start_ns, sample.length_ns), Event::Sample(sample.clone())));
+    let mut heard_ns: BTreeMap<u32, u64> = BTreeMap::new();
+    events.push((start_ns, Event::StageStarted { stage: number, unix_ns: stage.started_unix_ns }));
+    for sample in stage.samples {
+        let at_ns = end(sample.start_ns, sample.length_ns);
+        let heard = heard_ns.entry(sample.host).or_insert(at_ns);
+        *heard = at_ns.max(*heard);
+        events.push((at_ns, Event::Sample(sample)));
     }
-    for sample in &stage.counters {
-        events.push((end(sample.start_ns, sample.length_ns), Event::Counters(Box::new(sample.clone()))));
+    let mut end_ns = heard_ns.values().copied().max().unwrap_or(start_ns);
+    for sample in stage.counters {
+        let at_ns = end(sample.start_ns, sample.length_ns);
+        end_ns = end_ns.max(at_ns);
+        events.push((at_ns, Event::Counters(Box::new(sample))));
     }
-}
-
-fn last_heard_ns(stage: &StageRecord, start_ns: u64, host: u32) -> u64 {
-    let samples = stage.samples.iter().filter(|sample| sample.host == host);
-    let ends = samples.map(|sample| start_ns.saturating_add(sample.start_ns).saturating_add(sample.length_ns));
-    ends.max().unwrap_or(start_ns)
+    for note in notes.iter().filter(|note| note.stage == Some(number)) {
+        let at_ns = match note.kind {
+            NoteKind::HostLost => heard_ns.get(&note.host).copied().unwrap_or(start_ns),
+            _ => end_ns,
+        };
+        events.push((at_ns, Event::Note(note.clone())));
+    }
+    if let Some(end) = stage.end {
+        events.push((end_ns, Event::StageEnded { stage: number, end }));
+    }
 }
 
 #[cfg(test)]
@@ -276,7 +280,7 @@ mod tests {
         // The second one begins while the first one still tells of its last interval.
         let first_ns = record.stages[0].started_unix_ns;
         record.stages[1].started_unix_ns = first_ns;
-        let order: Vec<(bool, u32)> = timeline(&record)
+        let order: Vec<(bool, u32)> = timeline(record)
             .iter()
             .filter_map(|(_, event)| match event {
                 Event::StageStarted { stage, .. } => Some((true, *stage)),
@@ -285,6 +289,21 @@ mod tests {
             })
             .collect();
         assert_eq!(order[..3], [(true, 0), (false, 0), (true, 1)]);
+    }
+
+    #[test]
+    fn a_host_is_lost_after_the_last_that_was_heard_of_it() {
+        let mut record = record();
+        let stage = record.stages[1].stage;
+        record.stages[1].samples.truncate(4);
+        record.notes = vec![Note { stage: Some(stage), host: 0, kind: NoteKind::HostLost, detail: "gone".to_owned() }];
+        let mut state = state(&record);
+        let mut replay = Replay::new(record, Speed::REAL);
+        let start_ns = replay.events[*replay.starts.last().expect("a stage")].0;
+        replay.pass(start_ns + 3 * NS_PER_S, &mut state);
+        assert_eq!(state.host_counts(), (1, 0));
+        replay.pass(NS_PER_S, &mut state);
+        assert_eq!((state.host_counts(), reads(&state)), ((1, 1), None));
     }
 
     #[test]
