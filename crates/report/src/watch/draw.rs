@@ -184,7 +184,8 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     }
     let page = usize::from(area.height).max(1);
     state.set_page(page);
-    let first = cursor / page * page;
+    // Whole pages, and the last one full.
+    let first = (cursor / page * page).min(rows.len().saturating_sub(page));
     for (row, number) in rows.iter().skip(first).take(usize::from(area.height)).zip(first..) {
         let style = match row.presence {
             Presence::Here => Style::new(),
