@@ -212,6 +212,22 @@ fn four_hosts_over_ssh_do_what_one_does() {
 }
 
 #[test]
+fn four_hosts_over_ssh_are_watched_without_a_load() {
+    if !has("four hosts over ssh", &["sshd", "ip"]) {
+        return;
+    }
+    let cluster = SshCluster::new();
+    let folder = scratch();
+    let args = ["watch", "--hosts", "n[1-4]", "--interval", "200ms", "--count", "2", "--json"];
+    let told = over_ssh(&cluster, folder.path(), &args).with_code(0).out;
+    for host in ["n1", "n2", "n3", "n4"] {
+        let named = format!("\"host\":\"{host}\"");
+        assert_eq!(told.lines().filter(|line| line.contains(&named)).count(), 2, "{told}");
+    }
+    assert!(names(folder.path()).is_empty(), "nothing is left behind");
+}
+
+#[test]
 fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
     if !has("a host that falls off the network", &["sshd", "ip", "sqlite3"]) {
         return;
