@@ -9,6 +9,7 @@ mod docs;
 mod parts;
 mod screenshot;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -27,6 +28,8 @@ cargo xtask COMMAND
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
+  soak    fleets in virtual time under a foul sky, as many seeds as one likes
+            [--seeds N] [--first SEED] [--scale: what thousands of hosts cost]
   dist    a static binary, with its size and checksum
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
@@ -60,6 +63,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "docs" => docs::run(),
         "bench" => bench::run(rest),
         "screenshot" => screenshot::run(rest),
+        "soak" => soak::run(rest),
         "dist" => dist::run(),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

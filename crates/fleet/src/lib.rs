@@ -11,6 +11,8 @@ pub mod launch;
 mod link;
 mod performer;
 mod sampler;
+#[cfg(test)]
+mod simulation;
 mod watch;
 mod wire;
 

@@ -2,6 +2,7 @@
 
 mod guard;
 mod stages;
+pub(crate) mod state;
 
 pub use guard::{ALLOW_FILE, Guard, GuardError};
 
@@ -11,10 +12,10 @@ use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, OpenTargets};
 use model::plan::HostPlan;
 use model::testbed::{HostFacts, TargetKind};
+use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -45,7 +46,7 @@ pub fn serve_streams(
 pub(crate) fn serve(link: Link, guard: Guard, version: &str) {
     let (out, inlet) = link.split();
     let control = Control::new();
-    let contact = Arc::new(Contact::default());
+    let contact = SharedContact::default();
     let (forward, orders) = channel();
     {
         // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order. Nobody waits for
@@ -57,25 +58,13 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str) {
         .obey(&orders);
 }
 
-/// When the coordinator was last heard of, and how long a silence may be.
-#[derive(Debug, Default)]
-struct Contact {
-    heard_ns: AtomicU64,
-    /// 0 is for ever.
-    lost_after_ns: AtomicU64,
-    gone: AtomicBool,
-}
+/// The contact as the threads of an agent share it.
+#[derive(Clone, Default)]
+struct SharedContact(Arc<Mutex<Contact>>);
 
-impl Contact {
-    fn heard(&self, now_ns: u64) {
-        self.heard_ns.store(now_ns, Ordering::SeqCst);
-    }
-
-    /// Whether the coordinator is gone, by the end of the link or by its silence.
-    fn is_over(&self, now_ns: u64) -> bool {
-        let lost_after_ns = self.lost_after_ns.load(Ordering::SeqCst);
-        let silence_ns = now_ns.saturating_sub(self.heard_ns.load(Ordering::SeqCst));
-        self.gone.load(Ordering::SeqCst) || (lost_after_ns > 0 && silence_ns > lost_after_ns)
+impl SharedContact {
+    fn lock(&self) -> MutexGuard<'_, Contact> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -83,58 +72,51 @@ impl Contact {
 struct Listener {
     out: Outlet,
     control: Control,
-    contact: Arc<Contact>,
+    contact: SharedContact,
     forward: Sender<ToAgent>,
 }
 
 impl Listener {
     fn listen(self, mut inlet: Inlet) {
         while self.next(&mut inlet).is_ok() {}
-        self.contact.gone.store(true, Ordering::SeqCst);
+        self.contact.lock().close();
         self.control.stop();
     }
 
     fn next(&self, inlet: &mut Inlet) -> Result<(), LinkError> {
         let order = inlet.receive::<ToAgent>()?;
         let now_ns = self.control.clock().now_ns();
-        self.contact.heard(now_ns);
-        match order {
-            ToAgent::Welcome { lost_after_ns } => {
-                self.contact.lost_after_ns.store(lost_after_ns, Ordering::SeqCst);
-                if lost_after_ns > 0 {
-                    watch(self.control.clone(), self.contact.clone());
-                }
+        let reaction = self.contact.lock().hear(order, now_ns);
+        match reaction {
+            Reaction::Nothing => Ok(()),
+            Reaction::BeWary => {
+                watch(self.control.clone(), self.contact.clone());
                 Ok(())
             }
-            ToAgent::Ping { sent_ns } => self.out.send(&FromAgent::Pong { sent_ns, agent_ns: now_ns }),
-            order => {
-                if order == ToAgent::Stop {
-                    self.control.stop();
-                }
-                // A stage that waits for its start has to hear of the stop, too.
+            Reaction::Answer(answer) => self.out.send(&answer),
+            Reaction::Stop(order) => {
+                self.control.stop();
                 self.forward.send(order).map_err(|_| LinkError::Closed)
             }
+            Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
     }
 }
 
 /// Ends the load of an agent whose coordinator fell silent: no load without a coordinator.
-fn watch(control: Control, contact: Arc<Contact>) {
+fn watch(control: Control, contact: SharedContact) {
     thread::spawn(move || {
-        while !contact.gone.load(Ordering::SeqCst) {
+        while !contact.lock().is_over(control.clock().now_ns()) {
             thread::sleep(LOOK);
-            if contact.is_over(control.clock().now_ns()) {
-                contact.gone.store(true, Ordering::SeqCst);
-                control.stop();
-            }
         }
+        control.stop();
     });
 }
 
 struct Agent {
     out: Outlet,
     control: Control,
-    contact: Arc<Contact>,
+    contact: SharedContact,
     guard: Guard,
     version: String,
     targets: Option<OpenTargets>,
@@ -147,23 +129,22 @@ struct Agent {
 impl Agent {
     fn obey(mut self, orders: &Receiver<ToAgent>) {
         while let Some(order) = self.next(orders) {
-            let answer = match order {
-                ToAgent::Inspect { targets, host } => {
+            let answer = match state::duty(order) {
+                Duty::Inspect { targets, host } => {
                     FromAgent::Facts { facts: Box::new(self.facts(&targets, host)), unix_ns: unix_ns() }
                 }
-                ToAgent::Assign(plan) => self.open(*plan),
-                ToAgent::Arm { stage } => self.run(stage, orders),
-                ToAgent::Release { remove } => self.release(remove),
-                ToAgent::Watch { interval_ns } => {
+                Duty::Open(plan) => self.open(*plan),
+                Duty::Run { stage } => self.run(stage, orders),
+                Duty::Release { remove } => self.release(remove),
+                Duty::Watch { interval_ns } => {
                     self.watch(interval_ns);
                     continue;
                 }
-                ToAgent::Stop => {
+                Duty::EndWatch => {
                     self.end_watch();
                     continue;
                 }
-                // They are answered by the listener, or belong to a stage that is over.
-                ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => continue,
+                Duty::Nothing => continue,
             };
             if self.out.send(&answer).is_err() {
                 return;
@@ -177,7 +158,9 @@ impl Agent {
             match orders.recv_timeout(LOOK) {
                 Ok(order) => return Some(order),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) if self.contact.is_over(self.control.clock().now_ns()) => return None,
+                Err(RecvTimeoutError::Timeout) if self.contact.lock().is_over(self.control.clock().now_ns()) => {
+                    return None;
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

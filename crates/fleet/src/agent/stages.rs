@@ -1,6 +1,7 @@
 //! An agent's stages: set up, wait for the common start, run, report.
 
 use super::Agent;
+use super::state::{self, Start};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::Clock;
@@ -60,9 +61,9 @@ impl Agent {
     /// Says that all is set up, and waits for the instant to begin. `None` calls the stage off.
     fn wait_for_start(&self, stage: u32, orders: &Receiver<ToAgent>) -> Option<u64> {
         self.out.send(&FromAgent::Armed { stage }).ok()?;
-        match self.next(orders)? {
-            ToAgent::Go { start_ns } => Some(start_ns.unwrap_or_else(|| self.control.clock().now_ns())),
-            _ => None,
+        match state::start(self.next(orders).as_ref()) {
+            Start::At(start_ns) => Some(start_ns.unwrap_or_else(|| self.control.clock().now_ns())),
+            Start::CalledOff => None,
         }
     }
 }

@@ -10,6 +10,7 @@ const FIRST_ANSWERS: u32 = 8;
 
 /// What a host has to say next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub(super) enum Owes {
     /// Nothing.
     Nothing,
@@ -25,12 +26,35 @@ pub(super) enum Owes {
     Released,
 }
 
+/// How many hosts owe what. Every message asks whether anybody still owes something, so looking at every host for it would make the cost of
+/// a message grow with the fleet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Debts {
+    /// By [`Owes`].
+    counts: [usize; 6],
+}
+
+impl Debts {
+    /// `host` owes something else from now on.
+    pub(super) fn turn(&mut self, host: &mut Host, owes: Owes) {
+        let old = std::mem::replace(&mut host.owes, owes);
+        let count = &mut self.counts[old as usize];
+        *count = count.saturating_sub(1);
+        self.counts[owes as usize] += 1;
+    }
+
+    /// Whether somebody owes one of these.
+    pub(super) fn has(&self, words: &[Owes]) -> bool {
+        words.iter().any(|word| self.counts[*word as usize] > 0)
+    }
+}
+
 /// One host.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: String,
-    /// Until it is assigned.
-    pub(super) plan: Option<HostPlan>,
+    /// Until it is assigned. Apart, because every tick goes over all hosts.
+    pub(super) plan: Option<Box<HostPlan>>,
     pub(super) alive: bool,
     pub(super) owes: Owes,
     pub(super) clock: HostClock,
@@ -38,6 +62,8 @@ pub(super) struct Host {
     pub(super) start_error_ns: u64,
     /// The next interval that it may tell of: none is taken twice.
     pub(super) next_interval: u32,
+    /// How long a stage that is over is waited for at most, beyond its own time, in ns.
+    pub(super) patience_ns: u64,
     heard_ns: u64,
     ping_at_ns: u64,
 }
@@ -46,12 +72,13 @@ impl Host {
     pub(super) fn new(plan: &HostPlan) -> Host {
         Host {
             name: plan.hostname.clone(),
-            plan: Some(plan.clone()),
+            plan: Some(Box::new(plan.clone())),
             alive: true,
             owes: Owes::Nothing,
             clock: HostClock::default(),
             start_error_ns: 0,
             next_interval: 0,
+            patience_ns: plan.patience.0,
             heard_ns: 0,
             ping_at_ns: 0,
         }
@@ -60,6 +87,11 @@ impl Host {
     /// Notes a sign of life.
     pub(super) fn heard(&mut self, at_ns: u64) {
         self.heard_ns = self.heard_ns.max(at_ns);
+    }
+
+    /// Takes so much off its silence: we could not hear it.
+    pub(super) fn excuse(&mut self, for_ns: u64) {
+        self.heard_ns = self.heard_ns.saturating_add(for_ns);
     }
 
     /// For how long it was not heard of.

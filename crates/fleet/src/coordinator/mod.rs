@@ -3,9 +3,9 @@
 mod host;
 
 use crate::wire::{FromAgent, ToAgent};
-use host::{Host, Owes};
+use host::{Debts, Host, Owes};
 use model::event::HostStart;
-use model::plan::{FleetPolicy, Plan};
+use model::plan::{FleetPolicy, Plan, Stage, Stop};
 use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Note, NoteKind, RunEnd, StageEnd};
 
@@ -103,15 +103,33 @@ const START_AHEAD_NS: u64 = 100_000_000;
 /// On top of it, for each host: sending to thousands takes its time.
 const START_AHEAD_PER_HOST_NS: u64 = 50_000;
 
+/// How much longer than its time and its patience the end of a stage is waited for, in ns: the engine gives a worker up a second after its
+/// patience and a reading of the counters after two, and the word of it may be late.
+const STAGE_END_MARGIN_NS: u64 = 30_000_000_000;
+/// Between two ticks that come several times a second. After longer, this process stood still itself, and nobody is silent who was not heard.
+const LONGEST_TICK_NS: u64 = 1_000_000_000;
+
 /// The state of a run over all hosts.
 #[derive(Debug)]
 pub struct Coordinator {
     step: Step,
+    /// The time of the input that is taken in.
+    now: Now,
+    ticked_ns: u64,
     /// Those that are still to run, the next one last.
     stages: Vec<u32>,
+    /// When each stage ends.
+    stops: Vec<Stop>,
+    /// When the end of the stage that runs is waited for no longer, in ns; `None` where nothing says how long it may take.
+    stage_end_by_ns: Option<u64>,
+    /// Whether hosts take the time of the wall.
+    in_real_time: bool,
     policy: FleetPolicy,
     reach: Reach,
     hosts: Vec<Host>,
+    debts: Debts,
+    /// Hosts that are there and whose clocks are not known.
+    unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
     end: RunEnd,
     stage_end: StageEnd,
@@ -125,10 +143,17 @@ impl Coordinator {
     pub fn new(plan: &Plan, stages: &[u32], reach: Reach, keep_data: bool) -> Coordinator {
         Coordinator {
             step: Step::Waiting,
+            now: Now::default(),
+            ticked_ns: 0,
             stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
+            stops: plan.stages.iter().map(Stage::stop).collect(),
+            stage_end_by_ns: None,
+            in_real_time: plan.hosts.iter().all(|host| !host.virtual_time),
             policy: plan.fleet,
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
+            debts: Debts::default(),
+            unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
             keep_data,
@@ -139,12 +164,15 @@ impl Coordinator {
     /// Takes in what happened and says what to do.
     pub fn step(&mut self, input: Input, now: Now) -> Vec<Action> {
         let mut actions = Vec::new();
+        self.now = now;
         match input {
             Input::Begin if self.step == Step::Waiting => self.begin(now, &mut actions),
             Input::Begin => {}
             Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
             Input::Tick => self.tick(now, &mut actions),
+            // What is let go of is let go of as fast as it can be, and how the run ended is on record.
+            Input::Interrupt if self.step == Step::Releasing => {}
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
             Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
         }
@@ -154,14 +182,15 @@ impl Coordinator {
 
     fn begin(&mut self, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Opening;
+        self.ticked_ns = now.steady_ns;
         for (number, host) in self.hosts.iter_mut().enumerate() {
             host.heard(now.steady_ns);
             if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });
             }
             if let Some(plan) = host.plan.take() {
-                host.owes = Owes::Ready;
-                actions.push(Action::Send { host: number, message: ToAgent::Assign(Box::new(plan)) });
+                self.debts.turn(host, Owes::Ready);
+                actions.push(Action::Send { host: number, message: ToAgent::Assign(plan) });
             }
         }
     }
@@ -170,14 +199,21 @@ impl Coordinator {
         if matches!(self.step, Step::Waiting | Step::Over) {
             return;
         }
+        let gap_ns = now.steady_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now.steady_ns));
+        let excused_ns = if gap_ns > LONGEST_TICK_NS { gap_ns } else { 0 };
+        let stage_is_over = self.stage_end_by_ns.is_some_and(|by_ns| now.steady_ns > by_ns);
         for number in 0..self.hosts.len() {
             let host = &mut self.hosts[number];
             if !host.alive {
                 continue;
             }
+            host.excuse(excused_ns);
             if self.reach == Reach::Remote && host.silence_ns(now.steady_ns) > self.policy.lost_after.0 {
                 let why = format!("it was not heard of for {}", self.policy.lost_after);
                 self.lose(number, &why, actions);
+            } else if stage_is_over && matches!(host.owes, Owes::Armed | Owes::Start | Owes::StageEnd) {
+                let why = "it answers, but did not end its stage in time, with engine.patience and some to spare";
+                self.lose(number, why, actions);
             } else if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });
             }
@@ -195,27 +231,31 @@ impl Coordinator {
                 actions.extend(is_current.then_some(Action::Emit(Event::Counters(sample))));
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
+                let was_known = host.clock.is_known();
                 let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
+                if !was_known && host.clock.is_known() {
+                    self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
+                }
                 actions.extend(again);
             }
             FromAgent::Ready { notes } if host.owes == Owes::Ready => {
-                host.owes = Owes::Nothing;
+                self.debts.turn(host, Owes::Nothing);
                 self.take_notes(number, notes, actions);
             }
             FromAgent::Refused(why) if host.owes == Owes::Ready => {
-                host.owes = Owes::Nothing;
+                self.debts.turn(host, Owes::Nothing);
                 let why = self.named(number, &why);
                 self.halt(RunEnd::Failed(why), actions);
             }
             FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) => {
-                host.owes = Owes::Start;
+                self.debts.turn(host, Owes::Start);
             }
             FromAgent::StageEnded { stage, end, notes, late_ns } => {
                 self.end_stage_on(number, stage, end, late_ns, actions);
                 self.take_notes(number, notes, actions);
             }
             FromAgent::Released { left } if host.owes == Owes::Released => {
-                host.owes = Owes::Nothing;
+                self.debts.turn(host, Owes::Nothing);
                 let left: Vec<String> = left.iter().map(|left| self.named(number, left)).collect();
                 self.left.extend(left);
             }
@@ -263,9 +303,14 @@ impl Coordinator {
             let start = HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
             actions.push(Action::Emit(Event::HostStarted(start)));
         }
-        host.owes = Owes::Nothing;
+        self.debts.turn(host, Owes::Nothing);
         match end {
             StageEnd::Complete => {}
+            StageEnd::Interrupted if self.end == RunEnd::Complete => {
+                // Nobody told it to stop. It would not be of use any more, and its part of the stage is not whole.
+                let why = "it ended its stage by itself, because it did not hear of its coordinator for too long";
+                self.lose(number, why, actions);
+            }
             StageEnd::Interrupted if self.stage_end == StageEnd::Complete => self.stage_end = StageEnd::Interrupted,
             StageEnd::Interrupted => {}
             StageEnd::Failed(why) => {
@@ -280,7 +325,10 @@ impl Coordinator {
     fn lose(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.alive = false;
-        host.owes = Owes::Nothing;
+        self.debts.turn(host, Owes::Nothing);
+        if self.reach == Reach::Remote && !host.clock.is_known() {
+            self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
+        }
         let name = host.name.clone();
         actions.push(Action::Drop { host: number });
         if self.step == Step::Over {
@@ -293,6 +341,11 @@ impl Coordinator {
         let detail = format!("{name}: {why}");
         let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
         actions.push(Action::Emit(Event::Note(note)));
+        if self.step == Step::Releasing {
+            // How the run ended is on record, and it does not end otherwise because of this.
+            self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
+            return;
+        }
         let left = self.hosts.iter().filter(|host| host.alive).count();
         let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
         if stage.is_some() && may_go_on && left > 0 {
@@ -323,6 +376,10 @@ impl Coordinator {
             return;
         }
         self.tell_all(&ToAgent::Stop, actions);
+        let by_ns = self.now.steady_ns.saturating_add(self.stage_end_patience_ns());
+        if matches!(self.step, Step::Arming { .. } | Step::Running { .. }) && self.in_real_time {
+            self.stage_end_by_ns = Some(self.stage_end_by_ns.map_or(by_ns, |earlier_ns| earlier_ns.min(by_ns)));
+        }
     }
 
     fn tell_all(&self, message: &ToAgent, actions: &mut Vec<Action>) {
@@ -330,9 +387,15 @@ impl Coordinator {
         actions.extend(alive.map(|(host, _)| Action::Send { host, message: message.clone() }));
     }
 
+    /// How long after a stage's time, or after a stop, its end is waited for, in ns.
+    fn stage_end_patience_ns(&self) -> u64 {
+        let patience_ns = self.hosts.iter().map(|host| host.patience_ns).max().unwrap_or(0);
+        patience_ns.saturating_add(STAGE_END_MARGIN_NS)
+    }
+
     /// Whether a host that is there still has to say one of these.
     fn owes(&self, words: &[Owes]) -> bool {
-        self.hosts.iter().any(|host| host.alive && words.contains(&host.owes))
+        self.debts.has(words)
     }
 
     /// Goes on to the next step as soon as nobody owes an answer.
@@ -347,7 +410,7 @@ impl Coordinator {
                     self.release(now, actions);
                 }
             }
-            Step::Arming { .. } if self.owes(&[Owes::Armed]) || !self.clocks_are_known() => {}
+            Step::Arming { .. } if self.owes(&[Owes::Armed]) || self.unknown_clocks > 0 => {}
             Step::Arming { stage } => self.go(stage, now, actions),
             Step::Running { .. } if self.owes(&[Owes::StageEnd]) => {}
             Step::Running { stage } => {
@@ -363,10 +426,6 @@ impl Coordinator {
         }
     }
 
-    fn clocks_are_known(&self) -> bool {
-        self.reach == Reach::OwnProcess || self.hosts.iter().all(|host| !host.alive || host.clock.theirs(0).is_some())
-    }
-
     /// Has the workers of the next stage set up, or ends the run after the last.
     fn arm(&mut self, now: Now, actions: &mut Vec<Action>) {
         let next = if self.end == RunEnd::Complete { self.stages.pop() } else { None };
@@ -375,8 +434,9 @@ impl Coordinator {
             return;
         };
         self.step = Step::Arming { stage };
+        self.stage_end_by_ns = None;
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
-            host.owes = Owes::Armed;
+            self.debts.turn(host, Owes::Armed);
             host.next_interval = 0;
             actions.push(Action::Send { host: number, message: ToAgent::Arm { stage } });
             actions.push(Action::Ping { host: number });
@@ -386,7 +446,8 @@ impl Coordinator {
     /// Lets all hosts begin at one instant.
     fn go(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Running { stage };
-        let slowest = self.hosts.iter().map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
+        let slowest =
+            self.hosts.iter().filter(|host| host.alive).map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
         let ahead_ns = match self.reach {
             Reach::OwnProcess => 0,
             Reach::Remote => {
@@ -397,6 +458,9 @@ impl Coordinator {
         let unix_ns = now.unix_ns.saturating_add(ahead_ns);
         actions.push(Action::Emit(Event::StageStarted { stage, unix_ns }));
         let at_ns = now.steady_ns.saturating_add(ahead_ns);
+        let time = self.stops.get(stage as usize).and_then(|stop| stop.time()).filter(|_| self.in_real_time);
+        self.stage_end_by_ns =
+            time.map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             let start_ns = match (self.reach, host.clock.theirs(at_ns)) {
                 (Reach::Remote, Some((theirs_ns, error_ns))) => {
@@ -405,16 +469,17 @@ impl Coordinator {
                 }
                 _ => None,
             };
-            host.owes = Owes::StageEnd;
+            self.debts.turn(host, Owes::StageEnd);
             actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns } });
         }
     }
 
     fn release(&mut self, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Releasing;
+        self.stage_end_by_ns = None;
         actions.push(Action::Emit(Event::RunEnded { unix_ns: now.unix_ns, end: self.end.clone() }));
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
-            host.owes = Owes::Released;
+            self.debts.turn(host, Owes::Released);
             actions.push(Action::Send { host: number, message: ToAgent::Release { remove: !self.keep_data } });
         }
         if !self.owes(&[Owes::Released]) {

@@ -159,8 +159,8 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
     assert_eq!(go, ["started 0".to_owned(), format!("0:go at {}", at + 4_999_000), format!("1:go at {at}")]);
     let end = FromAgent::StageEnded { stage: 0, end: StageEnd::Complete, notes: vec![], late_ns: Some(70) };
     let told = coordinator.step(heard(0, end), now);
-    // Half a round trip, and the drift of 100 ms at 100 ppm.
-    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 500 + 10_010 };
+    // Half a round trip, the drift of 100 ms at 100 ppm, and each rounded up.
+    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 10_011 };
     assert_eq!(told, [Action::Emit(Event::HostStarted(start))]);
 }
 
@@ -224,11 +224,83 @@ fn with_a_quorum_the_run_goes_on_without_the_lost() {
 fn a_silent_host_is_lost_and_one_that_answers_is_not() {
     let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
-    let now = Now { steady_ns: 10_000_000_001, unix_ns: 0 };
+    let at = |steady_ns| Now { steady_ns, unix_ns: 0 };
+    (1..=10).for_each(|second| assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), Vec::<String>::new()));
+    let now = at(10_000_000_001);
     let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
     coordinator.step(Input::Heard { host: 0, message: pong, at_ns: 9_000_000_000 }, now);
-    assert_eq!(script(&coordinator.step(Input::Tick, now)), ["1:drop", "note HostLost Some(0)"]);
-    assert_eq!(script(&coordinator.step(Input::Tick, now)), Vec::<String>::new());
+    assert_eq!(tick(&mut coordinator, now), ["1:drop", "note HostLost Some(0)"]);
+    assert_eq!(tick(&mut coordinator, now), Vec::<String>::new());
+}
+
+fn tick(coordinator: &mut Coordinator, now: Now) -> Vec<String> {
+    script(&coordinator.step(Input::Tick, now))
+}
+
+#[test]
+fn a_coordinator_that_stood_still_takes_nobody_for_silent_meanwhile() {
+    let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, Reach::Remote, false);
+    run(&mut coordinator, vec![Input::Begin]);
+    let at = |tenths: u64| Now { steady_ns: tenths * 100_000_000, unix_ns: 0 };
+    assert_eq!(
+        tick(&mut coordinator, at(300)),
+        Vec::<String>::new(),
+        "30 s pass at once, and what was said waits to be read"
+    );
+    let lost_at = (301..500).find(|tenths| !tick(&mut coordinator, at(*tenths)).is_empty());
+    assert_eq!(lost_at, Some(401), "from then on a silence counts");
+}
+
+#[test]
+fn a_host_that_ends_its_stage_untold_is_lost_and_the_others_go_on() {
+    let mut coordinator = own(&continuing(3, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)]);
+    assert_eq!(run(&mut coordinator, vec![ended(1, 0, StageEnd::Interrupted)]), ["1:drop", "note HostLost Some(0)"]);
+    let next = run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)]);
+    assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
+}
+
+#[test]
+fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without_it() {
+    let mut coordinator = own(&continuing(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]);
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    // A second of load, 30 s of patience, 30 s of margin.
+    (1..=61).for_each(|second| assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}"));
+    let told = coordinator.step(Input::Tick, at(62));
+    assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:arm 1"]);
+    let note = told.iter().find_map(|action| match action {
+        Action::Emit(Event::Note(note)) => Some(note.detail.as_str()),
+        _ => None,
+    });
+    assert!(note.is_some_and(|detail| detail.starts_with("h1: it answers, but did not end its stage")), "{note:?}");
+}
+
+#[test]
+fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
+    let mut endless = plan(2, 1);
+    endless.stages[0].works[0].stop = Stop::Amount;
+    let mut coordinator = own(&endless);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    (1..9_000).for_each(|second| assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}"));
+    assert_eq!(script(&coordinator.step(Input::Interrupt, at(9_000))), ["0:stop", "1:stop"]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
+    (9_001..=9_060).for_each(|second| assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}"));
+    assert_eq!(tick(&mut coordinator, at(9_061))[..2], ["1:drop", "note HostLost Some(0)"]);
+}
+
+#[test]
+fn a_host_that_is_lost_while_it_lets_go_does_not_change_how_the_run_ended() {
+    let mut coordinator = own(&plan(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete), released(0)]);
+    assert_eq!(run(&mut coordinator, vec![Input::Interrupt]), Vec::<String>::new());
+    let last = coordinator.step(lost(1), Now::default());
+    assert_eq!(script(&last), ["1:drop", "note HostLost None", "finish Complete"]);
+    let Some(Action::Finish { left, .. }) = last.last() else { panic!("{last:?}") };
+    assert!(left[0].starts_with("host h1 was lost before it had let go of its targets (gone)"), "{left:?}");
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! What an agent decides. Pure: it is told the time and what came, and says what follows; the threads around it and the simulation of fleets
+//! do what it says.
+
+use crate::wire::{FromAgent, ToAgent};
+
+/// When the coordinator was last heard of, and how long a silence may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contact {
+    heard_ns: u64,
+    /// 0 is for ever.
+    lost_after_ns: u64,
+    gone: bool,
+}
+
+/// What follows from an order at once, whatever the agent is doing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Reaction {
+    /// From now on a silence ends the load; somebody has to look.
+    BeWary,
+    /// Nothing.
+    Nothing,
+    /// This is the answer, and it must not wait.
+    Answer(FromAgent),
+    /// The load ends now. The order goes on: a stage that waits for its start has to hear of it, too.
+    Stop(ToAgent),
+    /// It waits for its turn.
+    Queue(ToAgent),
+}
+
+/// What an agent that has nothing to do does next.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Duty {
+    /// Tells what the host is, and what these targets are to it.
+    Inspect { targets: Vec<String>, host: Option<u32> },
+    /// Claims and opens its share.
+    Open(Box<model::HostPlan>),
+    /// Sets up a stage and runs it.
+    Run { stage: u32 },
+    /// Lets go of the targets.
+    Release { remove: bool },
+    /// Tells what the kernel counts, at this interval, until it is told to stop.
+    Watch { interval_ns: u64 },
+    /// Ends that.
+    EndWatch,
+    /// Nothing: the order was answered when it came, or belongs to a stage that is over.
+    Nothing,
+}
+
+/// What becomes of a stage that is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Its workers begin at this instant on the agent's clock; `None` is at once.
+    At(Option<u64>),
+    /// It is called off.
+    CalledOff,
+}
+
+impl Contact {
+    /// Takes in an order that came at `now_ns`: any is a sign of life.
+    pub(crate) fn hear(&mut self, order: ToAgent, now_ns: u64) -> Reaction {
+        self.heard_ns = self.heard_ns.max(now_ns);
+        match order {
+            ToAgent::Welcome { lost_after_ns } => {
+                self.lost_after_ns = lost_after_ns;
+                if lost_after_ns > 0 { Reaction::BeWary } else { Reaction::Nothing }
+            }
+            ToAgent::Ping { sent_ns } => Reaction::Answer(FromAgent::Pong { sent_ns, agent_ns: now_ns }),
+            ToAgent::Stop => Reaction::Stop(ToAgent::Stop),
+            order => Reaction::Queue(order),
+        }
+    }
+
+    /// The link has ended, or nothing on it can be read.
+    pub(crate) fn close(&mut self) {
+        self.gone = true;
+    }
+
+    /// Whether the coordinator is gone, by the end of the link or by its silence. It does not come back.
+    pub(crate) fn is_over(&mut self, now_ns: u64) -> bool {
+        self.gone |= self.over_at_ns().is_some_and(|at_ns| now_ns > at_ns);
+        self.gone
+    }
+
+    /// The last instant at which the coordinator counts as there if nothing more is heard of it; `None` is for ever.
+    pub(crate) fn over_at_ns(&self) -> Option<u64> {
+        (self.lost_after_ns > 0).then(|| self.heard_ns.saturating_add(self.lost_after_ns))
+    }
+}
+
+/// What an agent without a stage makes of an order.
+pub(crate) fn duty(order: ToAgent) -> Duty {
+    match order {
+        ToAgent::Inspect { targets, host } => Duty::Inspect { targets, host },
+        ToAgent::Assign(plan) => Duty::Open(plan),
+        ToAgent::Arm { stage } => Duty::Run { stage },
+        ToAgent::Release { remove } => Duty::Release { remove },
+        ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
+        ToAgent::Stop => Duty::EndWatch,
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
+    }
+}
+
+/// What an agent whose stage is set up makes of the next order; `None` where there will be none.
+pub(crate) fn start(order: Option<&ToAgent>) -> Start {
+    match order {
+        Some(ToAgent::Go { start_ns }) => Start::At(*start_ns),
+        _ => Start::CalledOff,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silence_is_counted_from_the_last_word_and_nobody_comes_back_from_it() {
+        let mut contact = Contact::default();
+        assert!(!contact.is_over(u64::MAX), "without a limit, a coordinator may be silent for ever");
+        assert_eq!(contact.hear(ToAgent::Welcome { lost_after_ns: 10 }, 100), Reaction::BeWary);
+        assert_eq!(contact.over_at_ns(), Some(110));
+        assert!(!contact.is_over(110));
+        let pong = FromAgent::Pong { sent_ns: 7, agent_ns: 105 };
+        assert_eq!(contact.hear(ToAgent::Ping { sent_ns: 7 }, 105), Reaction::Answer(pong));
+        assert!(!contact.is_over(115));
+        assert!(contact.is_over(116));
+        contact.hear(ToAgent::Ping { sent_ns: 8 }, 117);
+        assert!(contact.is_over(117));
+    }
+
+    #[test]
+    fn the_end_of_the_link_counts_without_a_limit_too() {
+        let mut contact = Contact::default();
+        assert_eq!(contact.hear(ToAgent::Welcome { lost_after_ns: 0 }, 0), Reaction::Nothing);
+        contact.close();
+        assert!(contact.is_over(0));
+    }
+
+    #[test]
+    fn a_stop_acts_at_once_and_goes_on_and_the_rest_waits_for_its_turn() {
+        let mut contact = Contact::default();
+        assert_eq!(contact.hear(ToAgent::Stop, 1), Reaction::Stop(ToAgent::Stop));
+        let arm = ToAgent::Arm { stage: 3 };
+        assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
+    }
+
+    #[test]
+    fn only_a_go_begins_a_stage_and_a_late_one_begins_none() {
+        assert_eq!(start(Some(&ToAgent::Go { start_ns: Some(5) })), Start::At(Some(5)));
+        for other in [None, Some(&ToAgent::Stop), Some(&ToAgent::Release { remove: true })] {
+            assert_eq!(start(other), Start::CalledOff);
+        }
+        assert_eq!(duty(ToAgent::Go { start_ns: None }), Duty::Nothing);
+        assert_eq!(duty(ToAgent::Stop), Duty::EndWatch);
+        assert_eq!(duty(ToAgent::Arm { stage: 2 }), Duty::Run { stage: 2 });
+    }
+}

@@ -1,0 +1,335 @@
+//! One simulated agent: what its threads would do, in virtual time, with the decisions of a real one.
+
+use super::clock::HostTime;
+use super::load::{Load, Tally, cut_short, end_ns};
+use super::{MILLI, SECOND};
+use crate::agent::state::{self, Contact, Duty, Reaction, Start};
+use crate::wire::{FromAgent, ToAgent};
+use model::plan::Stop;
+use model::rng::Rng;
+use model::{IntervalSample, StageEnd};
+use std::collections::VecDeque;
+
+/// A real agent looks every 50 ms whether its coordinator is there.
+const LOOK_NS: u64 = 50 * MILLI;
+
+/// What this host does of itself, well or badly.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Temper {
+    /// How long opening, setting up, ending and letting go take at most, in ns.
+    pub(super) pause_ns: u64,
+    /// It refuses its share.
+    pub(super) refuses: bool,
+    /// It fails when this stage is set up.
+    pub(super) fails_to_arm: Option<u32>,
+    /// It fails at the end of this stage.
+    pub(super) fails: Option<u32>,
+    /// It never says that this stage is over, though it answers.
+    pub(super) hangs: Option<u32>,
+    /// Its clock is read so late that it begins by so much late, in ns.
+    pub(super) wakes_late_ns: u64,
+}
+
+/// What follows for the world.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// It says something to the coordinator.
+    Say(FromAgent),
+    /// It goes on then, unless something else comes before.
+    Wake { at_ns: u64, epoch: u32 },
+    /// It looks then whether the coordinator is there.
+    Look { at_ns: u64 },
+    /// Its load is on from now on; when the agreed instant of its clock really was, in ns.
+    LoadOn { stage: u32, agreed_ns: u64 },
+    /// Its load is off.
+    LoadOff,
+    /// Its process ends.
+    Exit,
+}
+
+#[derive(Debug)]
+enum Doing {
+    Nothing,
+    Opening,
+    SettingUp { stage: u32 },
+    Waiting { stage: u32 },
+    Running(Running),
+    Releasing,
+}
+
+#[derive(Debug)]
+struct Running {
+    stage: u32,
+    /// On its own clock.
+    start_ns: u64,
+    late_ns: u64,
+    next: u32,
+    has_begun: bool,
+    has_ended: bool,
+    /// When it was stopped, in ns after its start.
+    stopped_after_ns: Option<u64>,
+    is_over: bool,
+}
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct SimAgent {
+    pub(super) time: HostTime,
+    contact: Contact,
+    orders: VecDeque<ToAgent>,
+    doing: Doing,
+    stops: Vec<Stop>,
+    load: Load,
+    temper: Temper,
+    stopped: bool,
+    epoch: u32,
+    rng: Rng,
+    /// What it sent, by stage.
+    pub(super) sampled: Vec<Tally>,
+    effects: Vec<Effect>,
+}
+
+impl SimAgent {
+    pub(super) fn new(time: HostTime, stops: Vec<Stop>, load: Load, temper: Temper, seed: u64) -> SimAgent {
+        SimAgent {
+            time,
+            contact: Contact::default(),
+            orders: VecDeque::new(),
+            doing: Doing::Nothing,
+            sampled: vec![Tally::default(); stops.len()],
+            stops,
+            load,
+            temper,
+            stopped: false,
+            epoch: 0,
+            rng: Rng::new(seed),
+            effects: Vec::new(),
+        }
+    }
+
+    /// An order arrives.
+    pub(super) fn hear(&mut self, order: ToAgent, now_ns: u64) -> Vec<Effect> {
+        match self.contact.hear(order, self.time.shows(now_ns)) {
+            Reaction::Nothing => {}
+            Reaction::BeWary => self.look_later(now_ns),
+            Reaction::Answer(answer) => self.effects.push(Effect::Say(answer)),
+            Reaction::Stop(order) => {
+                self.orders.push_back(order);
+                self.stop(now_ns);
+            }
+            Reaction::Queue(order) => self.orders.push_back(order),
+        }
+        self.go_on(now_ns);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Its link ends.
+    pub(super) fn close(&mut self, now_ns: u64) -> Vec<Effect> {
+        self.contact.close();
+        self.stop(now_ns);
+        self.go_on(now_ns);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// It looks whether the coordinator is there.
+    pub(super) fn look(&mut self, now_ns: u64) -> Vec<Effect> {
+        if self.contact.is_over(self.time.shows(now_ns)) {
+            self.stop(now_ns);
+            self.go_on(now_ns);
+        } else {
+            self.look_later(now_ns);
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    /// What it did takes it this far.
+    pub(super) fn wake(&mut self, epoch: u32, now_ns: u64) -> Vec<Effect> {
+        if epoch == self.epoch {
+            match std::mem::replace(&mut self.doing, Doing::Nothing) {
+                Doing::Opening if self.temper.refuses => self.say(FromAgent::Refused("it is full".into())),
+                Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
+                Doing::SettingUp { stage } if self.temper.fails_to_arm == Some(stage) => {
+                    self.say(stage_ended(stage, StageEnd::Failed("no memory".into()), None));
+                }
+                Doing::SettingUp { stage } => {
+                    self.doing = Doing::Waiting { stage };
+                    self.say(FromAgent::Armed { stage });
+                }
+                Doing::Running(running) => self.run(running, now_ns),
+                Doing::Releasing => self.say(FromAgent::Released { left: None }),
+                doing @ (Doing::Nothing | Doing::Waiting { .. }) => self.doing = doing,
+            }
+            self.go_on(now_ns);
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    fn say(&mut self, message: FromAgent) {
+        self.effects.push(Effect::Say(message));
+    }
+
+    /// At the first look after the silence has become too long.
+    fn look_later(&mut self, now_ns: u64) {
+        if let Some(over_ns) = self.contact.over_at_ns() {
+            let at_ns = self.time.first_at(over_ns.saturating_add(1)).max(now_ns) + self.rng.below(LOOK_NS);
+            self.effects.push(Effect::Look { at_ns });
+        }
+    }
+
+    fn stop(&mut self, now_ns: u64) {
+        if std::mem::replace(&mut self.stopped, true) {
+            return;
+        }
+        if let Doing::Running(running) = &mut self.doing
+            && !running.is_over
+        {
+            running.stop(self.time.shows(now_ns));
+            self.epoch += 1;
+            let at_ns = self.time.first_at(running.start_ns).max(now_ns);
+            self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+        }
+    }
+
+    /// Takes the next order if nothing else is to be done.
+    fn go_on(&mut self, now_ns: u64) {
+        loop {
+            let order = match self.doing {
+                Doing::Nothing | Doing::Waiting { .. } => self.orders.pop_front(),
+                _ => return,
+            };
+            if order.is_none() && !self.contact.is_over(self.time.shows(now_ns)) {
+                return;
+            }
+            match (std::mem::replace(&mut self.doing, Doing::Nothing), order) {
+                (Doing::Waiting { stage }, order) => self.begin(stage, state::start(order.as_ref()), now_ns),
+                (_, Some(order)) => self.take_up(state::duty(order), now_ns),
+                (_, None) => {
+                    self.effects.push(Effect::Exit);
+                    // Nothing is taken up any more.
+                    self.doing = Doing::Releasing;
+                    self.epoch += 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_up(&mut self, duty: Duty, now_ns: u64) {
+        self.doing = match duty {
+            Duty::Open(_) => Doing::Opening,
+            Duty::Run { stage } => Doing::SettingUp { stage },
+            Duty::Release { .. } => Doing::Releasing,
+            Duty::Inspect { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
+        };
+        self.pause(now_ns);
+    }
+
+    fn pause(&mut self, now_ns: u64) {
+        self.epoch += 1;
+        let at_ns = now_ns + self.rng.below(self.temper.pause_ns + 1);
+        self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+    }
+
+    fn begin(&mut self, stage: u32, start: Start, now_ns: u64) {
+        let Start::At(start_ns) = start else {
+            self.say(stage_ended(stage, StageEnd::Interrupted, None));
+            return;
+        };
+        let local_ns = self.time.shows(now_ns);
+        let asked_ns = start_ns.unwrap_or(local_ns);
+        let late_ns = local_ns.saturating_sub(asked_ns) + self.rng.below(self.temper.wakes_late_ns + 1);
+        let mut running = Running {
+            stage,
+            start_ns: asked_ns + late_ns,
+            late_ns,
+            next: 0,
+            has_begun: false,
+            has_ended: false,
+            stopped_after_ns: None,
+            is_over: false,
+        };
+        if self.stopped {
+            running.stop(local_ns);
+        }
+        self.epoch += 1;
+        let at_ns = self.time.first_at(running.start_ns).max(now_ns);
+        self.doing = Doing::Running(running);
+        self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+    }
+
+    fn run(&mut self, mut running: Running, now_ns: u64) {
+        let stage = running.stage;
+        if running.is_over {
+            let end = match () {
+                () if self.temper.fails == Some(stage) => StageEnd::Failed("input/output error".into()),
+                () if self.stopped => StageEnd::Interrupted,
+                () => StageEnd::Complete,
+            };
+            self.say(stage_ended(stage, end, Some(running.late_ns)));
+            return;
+        }
+        let elapsed_ns = self.time.shows(now_ns).saturating_sub(running.start_ns);
+        let ends_ns = end_ns(&self.load, stage, self.stops[stage as usize]);
+        let ends_ns = running.stopped_after_ns.map_or(ends_ns, |stopped| stopped.min(ends_ns));
+        if !running.has_begun && ends_ns > 0 {
+            running.has_begun = true;
+            let agreed_ns = self.time.first_at(running.start_ns - running.late_ns);
+            self.effects.push(Effect::LoadOn { stage, agreed_ns });
+        }
+        let mut next_ns = ends_ns;
+        while let Some((due_ns, sample)) = self.load.sample(stage, running.next) {
+            if due_ns > ends_ns && running.stopped_after_ns.is_some() {
+                if elapsed_ns >= ends_ns && sample.start_ns < ends_ns {
+                    let length_ns = ends_ns - sample.start_ns;
+                    self.tell(cut_short(sample, length_ns));
+                }
+                break;
+            }
+            if due_ns > elapsed_ns {
+                next_ns = due_ns;
+                break;
+            }
+            self.tell(sample);
+            running.next += 1;
+        }
+        // Samples of the engine's drain are due after the load is over.
+        let is_done = elapsed_ns >= ends_ns && (next_ns <= elapsed_ns || running.stopped_after_ns.is_some());
+        if elapsed_ns >= ends_ns && running.has_begun && !running.has_ended {
+            running.has_ended = true;
+            self.effects.push(Effect::LoadOff);
+        }
+        if is_done {
+            running.is_over = true;
+            let hangs = self.temper.hangs == Some(stage);
+            self.doing = Doing::Running(running);
+            if hangs {
+                self.epoch += 1
+            } else {
+                self.pause(now_ns)
+            }
+            return;
+        }
+        let at_ns = self.time.first_at(running.start_ns + next_ns).max(now_ns);
+        self.doing = Doing::Running(running);
+        self.epoch += 1;
+        self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+    }
+
+    fn tell(&mut self, sample: IntervalSample) {
+        self.sampled[sample.stage as usize].add(&sample);
+        self.say(FromAgent::Sample(Box::new(sample)));
+    }
+}
+
+impl Running {
+    fn stop(&mut self, local_ns: u64) {
+        self.stopped_after_ns = Some(local_ns.saturating_sub(self.start_ns));
+    }
+}
+
+fn stage_ended(stage: u32, end: StageEnd, late_ns: Option<u64>) -> FromAgent {
+    FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns }
+}
+
+/// How long after its reason the load of an agent may last: the next look, and what a worker does at once.
+pub(super) const LOAD_AFTER_NS: u64 = SECOND;

@@ -1,0 +1,152 @@
+//! What holds after any run, whatever went wrong in it.
+
+use super::SECOND;
+use super::agent::LOAD_AFTER_NS;
+use super::load::Tally;
+use super::scenario::Scenario;
+use super::world::Outcome;
+use model::record::Record;
+use model::spec::OnLostHost;
+use model::{NoteKind, RunEnd, StageEnd};
+
+/// What is between two readings of a clock that are rounded to its ns.
+const ROUNDING_NS: u64 = 10;
+
+/// Checks a run against its record.
+///
+/// # Errors
+/// Which invariant does not hold, and where.
+pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+    samples_count_once(scenario, outcome, record)?;
+    the_run_ends(scenario, outcome, record)?;
+    no_load_without_a_coordinator(outcome)?;
+    starts_are_within_their_error(outcome, record)?;
+    the_policy_holds(scenario, outcome, record)?;
+    complete_is_complete(scenario, outcome, record)
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// The record holds what arrived, and of hosts that were never given up, all that they sent.
+fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+    let (hosts, stages) = (outcome.hosts.len(), scenario.plan.stages.len());
+    let mut recorded = vec![vec![Tally::default(); stages]; hosts];
+    let mut next = vec![vec![0u32; stages]; hosts];
+    for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
+        let (host, stage) = (sample.host as usize, sample.stage as usize);
+        recorded[host][stage].add(sample);
+        ensure(sample.interval == next[host][stage], || {
+            format!("host {host}, stage {stage}: interval {} after {}", sample.interval, next[host][stage])
+        })?;
+        next[host][stage] += 1;
+    }
+    let is_recorded = scenario.coordinator.records.is_none();
+    for (number, host) in outcome.hosts.iter().enumerate() {
+        for (stage, recorded) in recorded[number].iter().enumerate() {
+            let (arrived, sampled) = (&host.arrived[stage], &host.sampled[stage]);
+            ensure(recorded == arrived || !is_recorded, || {
+                format!("host {number}, stage {stage}: {arrived:?} arrived, but {recorded:?} is recorded")
+            })?;
+            ensure(arrived == sampled || host.is_lost || outcome.end.is_none(), || {
+                format!("host {number}, stage {stage}: {sampled:?} was sent, but {arrived:?} arrived")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// In time, once, and in the record as to the caller.
+fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+    let Some((end, at_ns)) = &outcome.end else {
+        return ensure(scenario.coordinator.dies_at_ns.is_some(), || "the run never ended".to_owned());
+    };
+    let plan = &scenario.plan;
+    // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given up.
+    let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].patience.0 + 60 * SECOND;
+    let stages_ns: u64 = plan.fixed_time().0;
+    let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * wait_ns;
+    ensure(*at_ns <= most_ns, || format!("the run ended after {at_ns} ns, more than {most_ns}"))?;
+    if scenario.coordinator.records.is_some() {
+        return Ok(());
+    }
+    let told = record.end.as_ref().map(|(_, end)| end);
+    ensure(told == Some(end), || format!("the run ended with {end:?}, but the record says {told:?}"))
+}
+
+/// A second after the stream's end or too long a silence, there is none.
+fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
+    for (number, host) in outcome.hosts.iter().enumerate() {
+        for span in &host.loads {
+            let Some(until_ns) = span.until_ns else { return Err(format!("host {number}: {span:?} never ended")) };
+            ensure(until_ns <= span.allowed_until_ns.saturating_add(LOAD_AFTER_NS), || {
+                format!("host {number}: load of a host on its own, {span:?}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Every host took an instant for the agreed one that is off by no more than is stated.
+fn starts_are_within_their_error(outcome: &Outcome, record: &Record) -> Result<(), String> {
+    for start in record.stages.iter().flat_map(|stage| &stage.starts) {
+        let agreed = outcome.agreed_ns.iter().find(|(stage, _)| *stage == start.stage);
+        let theirs = outcome.hosts[start.host as usize].starts.iter().find(|(stage, _)| *stage == start.stage);
+        let (Some((_, agreed_ns)), Some((_, theirs_ns))) = (agreed, theirs) else { continue };
+        let off_ns = agreed_ns.abs_diff(*theirs_ns);
+        ensure(off_ns <= start.error_ns + start.error_ns / 5_000 + ROUNDING_NS, || {
+            format!("{start:?} was off by {off_ns} ns")
+        })?;
+    }
+    Ok(())
+}
+
+/// A run that may go on without a host does, and one that may not does not.
+fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+    let Some((end, _)) = &outcome.end else { return Ok(()) };
+    if scenario.coordinator.records.is_some() {
+        return Ok(());
+    }
+    let policy = scenario.plan.fleet;
+    let lost: Vec<_> = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).collect();
+    let in_stages = lost.iter().filter(|note| note.stage.is_some()).count();
+    let left = outcome.hosts.len() - in_stages;
+    let may_go_on = match policy.on_lost_host {
+        OnLostHost::Abort => in_stages == 0,
+        OnLostHost::Continue => left >= policy.quorum as usize && left > 0,
+    };
+    if *end == RunEnd::Complete {
+        return ensure(may_go_on, || format!("{in_stages} hosts were lost, and the run is complete under {policy:?}"));
+    }
+    let fails = |script: &super::scenario::HostScript| {
+        script.temper.refuses || script.temper.fails.is_some() || script.temper.fails_to_arm.is_some()
+    };
+    let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
+        || lost.iter().any(|note| note.stage.is_none())
+        || scenario.hosts.iter().any(fails);
+    ensure(!may_go_on || has_other_reason, || {
+        format!("{in_stages} hosts were lost, which {policy:?} allows, but the run ended with {end:?}")
+    })
+}
+
+/// A complete run has every stage, each with all samples of all hosts that were not given up; a fleet that nothing befalls completes.
+fn complete_is_complete(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+    let Some((end, _)) = &outcome.end else { return Ok(()) };
+    ensure(*end == RunEnd::Complete || !scenario.is_calm(), || {
+        format!("nothing went wrong, but the run ended with {end:?}")
+    })?;
+    for stage in scenario.stages.iter().copied().filter(|_| *end == RunEnd::Complete) {
+        let said = record.stage(stage).and_then(|record| record.end.as_ref());
+        ensure(said == Some(&StageEnd::Complete), || format!("the run is complete, but stage {stage} is {said:?}"))?;
+        for (number, host) in outcome.hosts.iter().enumerate().filter(|(_, host)| !host.is_lost) {
+            let (sent, all) = (host.arrived[stage as usize].samples, count(scenario, number, stage));
+            ensure(sent == all, || format!("host {number}, stage {stage}: {sent} of {all} samples in a complete run"))?;
+        }
+    }
+    Ok(())
+}
+
+fn count(scenario: &Scenario, host: usize, stage: u32) -> u64 {
+    (0..).take_while(|interval| scenario.hosts[host].load.sample(stage, *interval).is_some()).count() as u64
+}

@@ -1,0 +1,88 @@
+//! What a fleet of thousands costs its coordinator, and how far its hosts are from beginning at once.
+
+use super::load::Tally;
+use super::scenario::{Scenario, Size};
+use super::world;
+use super::{MILLI, SECOND};
+use model::plan::FleetPolicy;
+use model::spec::OnLostHost;
+use model::units::Nanos;
+use model::{Event, RunEnd};
+
+fn policy() -> FleetPolicy {
+    FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) }
+}
+
+/// One stage of `seconds` on so many hosts, with clocks of their own and links that take 5 ms and up to 5 ms more each way.
+fn fleet(hosts: u32, seconds: u64) -> Scenario {
+    let size = Size { hosts, stages_ns: vec![seconds * SECOND], interval_ns: SECOND };
+    let mut scenario = Scenario::calm(1, &size, policy());
+    for (number, host) in scenario.hosts.iter_mut().enumerate() {
+        let number = number as u64;
+        host.time.offset_ns = number * 7_919 * SECOND;
+        host.time.drift_ppb = (number * 97 % 200_001) as i64 - 100_000;
+        for line in [&mut host.down, &mut host.up] {
+            (line.least_ns, line.jitter_ns) = (5 * MILLI, 5 * MILLI);
+        }
+    }
+    scenario
+}
+
+#[test]
+fn a_thousand_hosts_begin_within_five_milliseconds() {
+    let scenario = fleet(1_000, 1);
+    let mut late_ns = vec![u64::MAX; 1_000];
+    let outcome = world::run(&scenario, &mut |event: &Event| {
+        if let Event::HostStarted(start) = event {
+            late_ns[start.host as usize] = start.late_ns;
+        }
+    });
+    let agreed_ns = outcome.agreed_ns[0].1;
+    let mut off_ns: Vec<u64> = (outcome.hosts.iter().zip(&late_ns))
+        .map(|(host, late_ns)| host.starts[0].1.abs_diff(agreed_ns).saturating_add(*late_ns))
+        .collect();
+    off_ns.sort_unstable();
+    assert_eq!(off_ns.len(), 1_000);
+    assert!(off_ns[989] < 5 * MILLI, "p99 of the start skew is {} ns", off_ns[989]);
+    println!("start skew of 1,000 hosts: p50 {} ns, p99 {} ns, most {} ns", off_ns[499], off_ns[989], off_ns[999]);
+}
+
+/// What `cargo xtask soak --scale` shows: a table of docs/benchmarks.md.
+#[test]
+#[ignore = "takes minutes: cargo xtask soak --scale"]
+fn cost_of_a_fleet() {
+    let seconds = 3_600;
+    println!(
+        "| hosts | samples | coordinator, ns per host and second | of one processor | whole simulation, s | most memory, MiB |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for hosts in [10, 100, 1_000, 10_000] {
+        let began = std::time::Instant::now();
+        let scenario = fleet(hosts, seconds);
+        let mut total = Tally::default();
+        let outcome = world::run(&scenario, &mut |event: &Event| {
+            if let Event::Sample(sample) = event {
+                total.add(sample);
+            }
+        });
+        assert_eq!(outcome.end.map(|(end, _)| end), Some(RunEnd::Complete));
+        let sent: u64 = outcome.hosts.iter().map(|host| host.sampled[0].ios).sum();
+        assert_eq!((total.samples, total.ios), (u64::from(hosts) * (seconds + 1), sent));
+        let each_ns = outcome.deciding_ns as f64 / (f64::from(hosts) * seconds as f64);
+        let share = outcome.deciding_ns as f64 / (seconds * SECOND) as f64;
+        println!(
+            "| {hosts} | {} | {each_ns:.0} | {:.3} % | {:.1} | {} |",
+            total.samples,
+            share * 100.0,
+            began.elapsed().as_secs_f64(),
+            most_memory_mib()
+        );
+    }
+}
+
+/// The most memory that this process ever held, in MiB.
+fn most_memory_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) / 1024
+}

@@ -1,0 +1,289 @@
+//! What a seed says: hosts, links, clocks, and what goes wrong.
+
+use super::agent::Temper;
+use super::clock::HostTime;
+use super::line::Line;
+use super::load::{self, Load};
+use super::{MILLI, SECOND};
+use model::HostPlan;
+use model::plan::{
+    Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop, Target, TargetFile, Work, Worker,
+};
+use model::rng::{Rng, derive};
+use model::spec::{Access, Backend, OnLostHost, Poll};
+use model::units::{Bytes, Nanos, Percent, Scale};
+
+/// A whole fleet and its fate.
+#[derive(Clone, Debug)]
+pub(super) struct Scenario {
+    pub(super) seed: u64,
+    pub(super) plan: Plan,
+    /// Those of the plan that are to run.
+    pub(super) stages: Vec<u32>,
+    pub(super) hosts: Vec<HostScript>,
+    pub(super) coordinator: CoordinatorScript,
+    /// Nothing happens after this; a run that is not over then never is, in ns of true time.
+    pub(super) gives_up_ns: u64,
+}
+
+/// One host and how it is reached.
+#[derive(Clone, Debug)]
+pub(super) struct HostScript {
+    pub(super) time: HostTime,
+    pub(super) temper: Temper,
+    pub(super) load: Load,
+    pub(super) down: Line,
+    pub(super) up: Line,
+    pub(super) mishap: Option<Mishap>,
+}
+
+/// What befalls a host or its stream, in ns of true time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mishap {
+    /// It ends. Its system closes the stream so much later, because it goes on, or starts again; `None` is never.
+    Dies { at_ns: u64, closed_after_ns: Option<u64> },
+    /// The stream breaks in the middle of what is under way.
+    Breaks { at_ns: u64 },
+    /// It stands still.
+    Stalls { from_ns: u64, until_ns: u64 },
+}
+
+/// What befalls the coordinator, in ns of true time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CoordinatorScript {
+    pub(super) stalls: Option<(u64, u64)>,
+    /// Somebody ends the run.
+    pub(super) interrupted_at_ns: Option<u64>,
+    /// So many events can be recorded.
+    pub(super) records: Option<u64>,
+    /// Its process ends, and the streams with it.
+    pub(super) dies_at_ns: Option<u64>,
+    /// Its wall clock steps by so much at that time.
+    pub(super) wall_step_ns: Option<(u64, i64)>,
+}
+
+/// Which stages a made-up fleet has.
+#[derive(Clone, Debug)]
+pub(super) struct Size {
+    pub(super) hosts: u32,
+    /// The length of each stage, in ns.
+    pub(super) stages_ns: Vec<u64>,
+    pub(super) interval_ns: u64,
+}
+
+/// How much goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weather {
+    /// Links differ and clocks are off; nothing fails.
+    Calm,
+    /// Some hosts or links fail, or the coordinator.
+    Foul,
+}
+
+impl Scenario {
+    /// The fleet of `seed`. With another `attempt`, the same plan meets another fate; only these of its stages run, or all.
+    pub(super) fn of_seed(seed: u64, attempt: u32, stages_left: Option<&[u32]>, weather: Weather) -> Scenario {
+        let mut shape = Rng::new(derive(seed, &[1]));
+        let hosts = if shape.below(50) == 0 { 20 + shape.below(50) } else { 1 + shape.below(7) } as u32;
+        let stages = 1 + shape.below(4);
+        let size = Size {
+            hosts,
+            stages_ns: (0..stages).map(|_| 100 * MILLI + shape.below(8 * SECOND)).collect(),
+            interval_ns: [200 * MILLI, SECOND][shape.below(2) as usize],
+        };
+        let policy = FleetPolicy {
+            on_lost_host: [OnLostHost::Abort, OnLostHost::Continue][shape.below(2) as usize],
+            quorum: 1 + shape.below(u64::from(hosts)) as u32,
+            lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
+        };
+        let mut scenario = Scenario::calm(seed, &size, policy);
+        if let Some(stages) = stages_left {
+            scenario.stages = stages.to_vec();
+        }
+        let mut fate = Rng::new(derive(seed, &[2, u64::from(attempt)]));
+        // About as long as the run takes, so that mishaps strike everywhere.
+        let span_ns = scenario.stages.iter().map(|stage| size.stages_ns[*stage as usize]).sum::<u64>()
+            + (stages + 1) * 700 * MILLI;
+        for host in &mut scenario.hosts {
+            host.vary(&mut fate);
+            if weather == Weather::Foul {
+                host.strike(&mut fate, span_ns, stages);
+            }
+        }
+        let at = |rng: &mut Rng| rng.below(span_ns + 1);
+        let coordinator = &mut scenario.coordinator;
+        coordinator.wall_step_ns = Some((at(&mut fate), fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64));
+        if weather == Weather::Foul {
+            match fate.below(12) {
+                0 => coordinator.interrupted_at_ns = Some(at(&mut fate)),
+                1 => coordinator.records = Some(fate.below(60)),
+                2 => coordinator.dies_at_ns = Some(at(&mut fate)),
+                3 => {
+                    let from_ns = at(&mut fate);
+                    coordinator.stalls = Some((from_ns, from_ns + 1 + fate.below(15 * SECOND)));
+                }
+                _ => {}
+            }
+        }
+        scenario
+    }
+
+    /// The same links for all hosts, clocks that agree, nothing that fails.
+    pub(super) fn calm(seed: u64, size: &Size, policy: FleetPolicy) -> Scenario {
+        let plan = plan(size, policy);
+        let latencies = load::latencies(seed);
+        let host = |number: u32| HostScript {
+            time: HostTime { offset_ns: 0, drift_ppb: 0 },
+            temper: Temper { pause_ns: 200 * MILLI, ..Temper::default() },
+            load: Load::MadeUp {
+                seed,
+                host: number,
+                interval_ns: size.interval_ns,
+                durations_ns: size.stages_ns.clone(),
+                latencies: latencies.clone(),
+            },
+            down: Line::new(MILLI, MILLI, derive(seed, &[3, u64::from(number)])),
+            up: Line::new(MILLI, MILLI, derive(seed, &[4, u64::from(number)])),
+            mishap: None,
+        };
+        let hosts = (0..size.hosts).map(host).collect();
+        Scenario {
+            seed,
+            stages: (0..size.stages_ns.len() as u32).collect(),
+            plan,
+            hosts,
+            coordinator: CoordinatorScript::default(),
+            gives_up_ns: 10 * 3_600 * SECOND,
+        }
+    }
+
+    /// Whether nothing is to go wrong.
+    pub(super) fn is_calm(&self) -> bool {
+        let script = &self.coordinator;
+        let is_calm = |host: &HostScript| {
+            let temper = &host.temper;
+            let fails = temper.refuses || [temper.fails, temper.fails_to_arm, temper.hangs] != [None; 3];
+            host.mishap.is_none()
+                && !fails
+                && [&host.down, &host.up].iter().all(|line| line.cut.is_none() && line.late_ppm == 0)
+        };
+        let strikes = [script.interrupted_at_ns, script.dies_at_ns, script.records] != [None; 3];
+        script.stalls.is_none() && !strikes && self.hosts.iter().all(is_calm)
+    }
+}
+
+impl HostScript {
+    /// Gives it a clock and links of its own.
+    fn vary(&mut self, rng: &mut Rng) {
+        self.time =
+            HostTime { offset_ns: rng.below(48 * 3_600 * SECOND), drift_ppb: rng.below(200_001) as i64 - 100_000 };
+        self.temper.wakes_late_ns = rng.below(2 * MILLI);
+        for line in [&mut self.down, &mut self.up] {
+            let most_ns = [MILLI, 150 * MILLI][rng.below(2) as usize];
+            line.least_ns = 10_000 + rng.below(most_ns);
+            line.jitter_ns = rng.below(20 * MILLI);
+        }
+    }
+
+    /// Lets something befall it, perhaps.
+    fn strike(&mut self, rng: &mut Rng, span_ns: u64, stages: u64) {
+        let at_ns = rng.below(span_ns + 1);
+        let until_ns = at_ns + 1 + rng.below(25 * SECOND);
+        let stage = Some(rng.below(stages) as u32);
+        match rng.below(48) {
+            0 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) }),
+            1 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) }),
+            2 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None }),
+            3 => self.mishap = Some(Mishap::Breaks { at_ns }),
+            4 => self.mishap = Some(Mishap::Stalls { from_ns: at_ns, until_ns }),
+            5 => (self.down.cut, self.up.cut) = (Some((at_ns, until_ns)), Some((at_ns, until_ns))),
+            6 => (self.down.cut, self.up.cut) = (Some((at_ns, u64::MAX)), Some((at_ns, u64::MAX))),
+            7 => self.down.cut = Some((at_ns, until_ns)),
+            8 => self.up.cut = Some((at_ns, until_ns)),
+            9 => self.temper.fails = stage,
+            10 => self.temper.fails_to_arm = stage,
+            11 => self.temper.hangs = stage,
+            12 if rng.below(4) == 0 => self.temper.refuses = true,
+            13 => (self.down.late_ppm, self.up.late_ppm) = (100_000, 100_000),
+            14 => self.temper.pause_ns = 4 * SECOND,
+            _ => {}
+        }
+    }
+}
+
+/// A plan whose shares are made up.
+fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
+    let interval = Nanos(size.interval_ns);
+    let host = |number: u32| HostPlan {
+        run_id: "r".into(),
+        host: number,
+        hostname: format!("h{number}"),
+        interval,
+        backend: Backend::Sync,
+        poll: Poll::None,
+        direct: true,
+        patience: Nanos::seconds(30),
+        raw_latencies: false,
+        drop_caches: false,
+        evict: false,
+        cpus: Vec::new(),
+        own_cpu: false,
+        virtual_time: false,
+        contents: model::plan::Contents::RANDOM,
+        targets: Vec::new(),
+        trees: Vec::new(),
+        stages: Vec::new(),
+    };
+    let stages = size.stages_ns.iter().map(|ns| Stage {
+        kind: StageKind::Measure,
+        point: Some(0),
+        works: vec![work(Stop::After(Nanos(*ns)))],
+    });
+    Plan {
+        run_id: "r".into(),
+        suite: "s".into(),
+        description: String::new(),
+        seed: 1,
+        scale: Scale::FULL,
+        interval,
+        backend: Backend::Sync,
+        direct: true,
+        existing: false,
+        hosts_from: Vec::new(),
+        fleet,
+        points: Vec::new(),
+        stages: stages.collect(),
+        hosts: (0..size.hosts).map(host).collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn work(stop: Stop) -> Work {
+    Work::simple(Bytes(4096), Percent::ALL, Access::Random, 4, stop)
+}
+
+/// Gives every host two workers on a simulated device, and the engine's samples of them.
+pub(super) fn with_engines(scenario: &mut Scenario) {
+    for (number, (host, script)) in scenario.plan.hosts.iter_mut().zip(&mut scenario.hosts).enumerate() {
+        let size = Bytes(64 << 20);
+        let path = "sim:constant,service=2ms,servers=4,capacity=64MiB".to_owned();
+        host.targets =
+            vec![Target { path: path.clone(), kind: PlannedTarget::Simulated, files: vec![TargetFile { path, size }] }];
+        let share = |worker: u64, stage: usize| Worker {
+            work: 0,
+            seed: derive(scenario.seed, &[number as u64, worker, stage as u64]),
+            turn: (0, 1),
+            files: None,
+            extents: vec![Extent { file: 0, offset: worker * (size.0 / 2), length: size.0 / 2 }],
+        };
+        host.stages = (scenario.plan.stages.iter().enumerate())
+            .map(|(stage, planned)| HostStage {
+                stage: stage as u32,
+                kind: planned.kind,
+                works: planned.works.clone(),
+                workers: (0..2).map(|worker| share(worker, stage)).collect(),
+            })
+            .collect();
+        script.load = Load::by_engine(&HostPlan { virtual_time: true, ..host.clone() });
+    }
+}

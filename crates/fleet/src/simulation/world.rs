@@ -1,0 +1,401 @@
+//! Lets a scenario happen: one coordinator, its agents, the links between them, one queue.
+
+use super::agent::{Effect, SimAgent};
+use super::line::Line;
+use super::load::Tally;
+use super::queue::Queue;
+use super::scenario::{Mishap, Scenario};
+use super::{MILLI, SECOND};
+use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
+use crate::wire::{FromAgent, ToAgent};
+use model::rng::{Rng, derive};
+use model::{Event, RunEnd};
+use std::time::Instant;
+
+/// How often the coordinator hears that time passes.
+const TICK_NS: u64 = 100 * MILLI;
+/// A wall clock that shows some day.
+const UNIX_NS: u64 = 1_800_000_000 * SECOND;
+
+/// What happened.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// How the run ended and when; `None` where its coordinator died.
+    pub(super) end: Option<(RunEnd, u64)>,
+    pub(super) hosts: Vec<HostOutcome>,
+    /// Of every stage that began: its number and the agreed instant, true time in ns.
+    pub(super) agreed_ns: Vec<(u32, u64)>,
+    /// Things that happened, of all kinds.
+    pub(super) happened: u64,
+    /// The real time that the coordinator took for its decisions, in ns.
+    pub(super) deciding_ns: u64,
+}
+
+/// What happened on one host and to it.
+#[derive(Debug)]
+pub(super) struct HostOutcome {
+    /// What it sent, by stage.
+    pub(super) sampled: Vec<Tally>,
+    /// What of it reached the coordinator before that gave the host up.
+    pub(super) arrived: Vec<Tally>,
+    /// Stage and the true time of what it took for the agreed instant, in ns.
+    pub(super) starts: Vec<(u32, u64)>,
+    /// Every time that its load was on.
+    pub(super) loads: Vec<LoadSpan>,
+    /// Whether the coordinator gave it up.
+    pub(super) is_lost: bool,
+}
+
+/// Load on a host, in ns of true time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadSpan {
+    /// `None` while it is on.
+    pub(super) until_ns: Option<u64>,
+    /// When its agent's reason to go on ended: by the end of the stream, or by too long a silence.
+    pub(super) allowed_until_ns: u64,
+}
+
+enum What {
+    Order {
+        host: usize,
+        order: ToAgent,
+    },
+    Word {
+        host: usize,
+        message: FromAgent,
+        at_ns: Option<u64>,
+    },
+    Wake {
+        host: usize,
+        epoch: u32,
+    },
+    Look {
+        host: usize,
+    },
+    /// The agent sees the end of its stream.
+    Closed {
+        host: usize,
+    },
+    /// The coordinator sees it.
+    Lost {
+        host: usize,
+    },
+    Dies {
+        host: usize,
+    },
+    Breaks {
+        host: usize,
+    },
+    Input(Input),
+    Tick,
+    CoordinatorDies,
+}
+
+struct Side {
+    agent: SimAgent,
+    down: Line,
+    up: Line,
+    mishap: Option<Mishap>,
+    is_dead: bool,
+    is_broken: bool,
+    heard_ns: Option<u64>,
+    closed_ns: Option<u64>,
+    outcome: HostOutcome,
+}
+
+struct World<'a> {
+    scenario: &'a Scenario,
+    queue: Queue<What>,
+    coordinator: Option<Coordinator>,
+    sides: Vec<Side>,
+    record: &'a mut dyn FnMut(&Event),
+    recorded: u64,
+    outcome: Outcome,
+    rng: Rng,
+}
+
+/// Lets it happen until nothing more can, and hands every event to `record`.
+pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcome {
+    let mut world = World::new(scenario, record);
+    world.set_up();
+    while let Some(what) = world.queue.next()
+        && world.queue.now_ns() < scenario.gives_up_ns
+    {
+        world.outcome.happened += 1;
+        world.happen(what);
+    }
+    let (sides, mut outcome) = (world.sides, world.outcome);
+    outcome.hosts = sides.into_iter().map(|side| HostOutcome { sampled: side.agent.sampled, ..side.outcome }).collect();
+    outcome
+}
+
+impl<'a> World<'a> {
+    fn new(scenario: &'a Scenario, record: &'a mut dyn FnMut(&Event)) -> World<'a> {
+        let stops: Vec<_> = scenario.plan.stages.iter().map(model::plan::Stage::stop).collect();
+        let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
+            agent: SimAgent::new(
+                script.time,
+                stops.clone(),
+                script.load.clone(),
+                script.temper.clone(),
+                derive(scenario.seed, &[5, number as u64]),
+            ),
+            down: script.down.clone(),
+            up: script.up.clone(),
+            mishap: script.mishap,
+            is_dead: false,
+            is_broken: false,
+            heard_ns: None,
+            closed_ns: None,
+            outcome: HostOutcome {
+                sampled: Vec::new(),
+                arrived: vec![Tally::default(); stops.len()],
+                starts: Vec::new(),
+                loads: Vec::new(),
+                is_lost: false,
+            },
+        };
+        World {
+            scenario,
+            queue: Queue::new(),
+            coordinator: Some(Coordinator::new(&scenario.plan, &scenario.stages, Reach::Remote, false)),
+            sides: scenario.hosts.iter().enumerate().map(side).collect(),
+            record,
+            recorded: 0,
+            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0, deciding_ns: 0 },
+            rng: Rng::new(derive(scenario.seed, &[6])),
+        }
+    }
+
+    fn set_up(&mut self) {
+        let script = self.scenario.coordinator;
+        for host in 0..self.sides.len() {
+            self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 });
+            match self.sides[host].mishap {
+                Some(Mishap::Dies { at_ns, .. }) => self.queue.plan(at_ns, What::Dies { host }),
+                Some(Mishap::Breaks { at_ns }) => self.queue.plan(at_ns, What::Breaks { host }),
+                Some(Mishap::Stalls { .. }) | None => {}
+            }
+        }
+        self.queue.plan(0, What::Input(Input::Begin));
+        self.queue.plan(TICK_NS, What::Tick);
+        if let Some(at_ns) = script.interrupted_at_ns {
+            self.queue.plan(at_ns, What::Input(Input::Interrupt));
+        }
+        if let Some(at_ns) = script.dies_at_ns {
+            self.queue.plan(at_ns, What::CoordinatorDies);
+        }
+    }
+
+    /// What happens to somebody who stands still happens when he goes on; everything else happens now.
+    fn happen(&mut self, what: What) {
+        let now_ns = self.queue.now_ns();
+        match what {
+            What::Order { host, .. } | What::Wake { host, .. } | What::Look { host } | What::Closed { host } => {
+                if let Some(Mishap::Stalls { from_ns, until_ns }) = self.sides[host].mishap
+                    && (from_ns..until_ns).contains(&now_ns)
+                {
+                    return self.queue.plan(until_ns, what);
+                }
+                self.to_agent(host, what, now_ns);
+            }
+            What::Word { .. } | What::Lost { .. } | What::Input(_) | What::Tick => {
+                if let Some((from_ns, until_ns)) = self.scenario.coordinator.stalls
+                    && (from_ns..until_ns).contains(&now_ns)
+                {
+                    // What came is stamped by a thread of its own; what the machine itself held up is not. A seed has it one way.
+                    let stamp = |at_ns: Option<u64>| at_ns.or(self.scenario.seed.is_multiple_of(2).then_some(now_ns));
+                    let what = match what {
+                        What::Word { host, message, at_ns } => What::Word { host, message, at_ns: stamp(at_ns) },
+                        what => what,
+                    };
+                    return self.queue.plan(until_ns, what);
+                }
+                self.to_coordinator(what, now_ns);
+            }
+            What::Dies { host } => self.die(host, now_ns),
+            What::Breaks { host } => self.break_off(host, now_ns),
+            What::CoordinatorDies => self.coordinator_dies(),
+        }
+    }
+
+    fn to_agent(&mut self, host: usize, what: What, now_ns: u64) {
+        let side = &mut self.sides[host];
+        if side.is_dead || (side.is_broken && matches!(what, What::Order { .. })) {
+            return;
+        }
+        let effects = match what {
+            What::Order { order, .. } => {
+                side.heard_ns = Some(now_ns);
+                side.agent.hear(order, now_ns)
+            }
+            What::Wake { epoch, .. } => side.agent.wake(epoch, now_ns),
+            What::Look { .. } => side.agent.look(now_ns),
+            What::Closed { .. } => {
+                side.closed_ns.get_or_insert(now_ns);
+                side.agent.close(now_ns)
+            }
+            _ => Vec::new(),
+        };
+        for effect in effects {
+            self.take_effect(host, effect, now_ns);
+        }
+    }
+
+    fn take_effect(&mut self, host: usize, effect: Effect, now_ns: u64) {
+        let side = &mut self.sides[host];
+        match effect {
+            Effect::Say(message) => {
+                if let Some(at_ns) = side.up.arrival(now_ns) {
+                    self.queue.plan(at_ns, What::Word { host, message, at_ns: None });
+                }
+            }
+            Effect::Wake { at_ns, epoch } => self.queue.plan(at_ns, What::Wake { host, epoch }),
+            Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host }),
+            Effect::LoadOn { stage, agreed_ns } => {
+                side.outcome.starts.push((stage, agreed_ns));
+                let span = LoadSpan { until_ns: None, allowed_until_ns: u64::MAX };
+                side.outcome.loads.push(span);
+            }
+            Effect::LoadOff => side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0),
+            Effect::Exit => {
+                side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
+                side.is_dead = true;
+                self.close_up(host, now_ns);
+            }
+        }
+    }
+
+    /// The coordinator sees the end of a stream after everything that was sent on it.
+    fn close_up(&mut self, host: usize, now_ns: u64) {
+        if let Some(at_ns) = self.sides[host].up.arrival(now_ns) {
+            self.queue.plan(at_ns, What::Lost { host });
+        }
+    }
+
+    fn die(&mut self, host: usize, now_ns: u64) {
+        let side = &mut self.sides[host];
+        if side.is_dead {
+            return;
+        }
+        side.is_dead = true;
+        side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
+        if let Some(Mishap::Dies { closed_after_ns: Some(after_ns), .. }) = side.mishap {
+            self.close_up(host, now_ns + after_ns);
+        }
+    }
+
+    fn break_off(&mut self, host: usize, now_ns: u64) {
+        self.sides[host].is_broken = true;
+        let [sooner, later] = [self.rng.below(100 * MILLI), self.rng.below(100 * MILLI)];
+        self.queue.plan(now_ns + sooner, What::Closed { host });
+        self.queue.plan(now_ns + later, What::Lost { host });
+    }
+
+    fn coordinator_dies(&mut self) {
+        if self.coordinator.take().is_some() {
+            (0..self.sides.len()).for_each(|host| self.close_down(host));
+        }
+    }
+
+    /// The agent sees the end of a stream after everything that was sent on it.
+    fn close_down(&mut self, host: usize) {
+        let now_ns = self.queue.now_ns();
+        if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
+            self.queue.plan(at_ns, What::Closed { host });
+        }
+    }
+
+    fn to_coordinator(&mut self, what: What, now_ns: u64) {
+        if self.coordinator.is_none() {
+            return;
+        }
+        let input = match what {
+            What::Word { host, .. } if self.sides[host].is_broken => return,
+            What::Word { host, message, at_ns } => {
+                let side = &mut self.sides[host].outcome;
+                if let (FromAgent::Sample(sample), false) = (&message, side.is_lost) {
+                    side.arrived[sample.stage as usize].add(sample);
+                }
+                Input::Heard { host, message, at_ns: at_ns.unwrap_or(now_ns) }
+            }
+            What::Lost { host } => Input::Lost { host, why: "its connection ended".to_owned() },
+            What::Input(input) => input,
+            _ => {
+                self.queue.plan(now_ns + TICK_NS, What::Tick);
+                Input::Tick
+            }
+        };
+        self.step(input, now_ns);
+    }
+
+    fn step(&mut self, input: Input, now_ns: u64) {
+        let now = Now { steady_ns: now_ns, unix_ns: self.unix_ns(now_ns) };
+        let Some(coordinator) = &mut self.coordinator else { return };
+        let began = Instant::now();
+        let actions = coordinator.step(input, now);
+        self.outcome.deciding_ns += began.elapsed().as_nanos() as u64;
+        for action in actions {
+            match action {
+                Action::Send { host, message } => self.send(host, message),
+                Action::Ping { host } => self.send(host, ToAgent::Ping { sent_ns: now_ns }),
+                Action::Drop { host } => {
+                    self.sides[host].outcome.is_lost = true;
+                    self.close_down(host);
+                }
+                Action::Emit(event) => self.emit(&event, now_ns),
+                Action::Finish { end, .. } => {
+                    self.outcome.end = Some((end, now_ns));
+                    self.coordinator_dies();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn emit(&mut self, event: &Event, now_ns: u64) {
+        if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
+            self.queue.plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
+            return;
+        }
+        self.recorded += 1;
+        if let Event::StageStarted { stage, unix_ns } = event {
+            self.outcome.agreed_ns.push((*stage, now_ns + (unix_ns - self.unix_ns(now_ns))));
+        }
+        (self.record)(event);
+    }
+
+    fn send(&mut self, host: usize, order: ToAgent) {
+        let now_ns = self.queue.now_ns();
+        let side = &mut self.sides[host];
+        if side.outcome.is_lost {
+            return;
+        }
+        if let Some(at_ns) = side.down.arrival(now_ns) {
+            self.queue.plan(at_ns, What::Order { host, order });
+        }
+    }
+
+    fn unix_ns(&self, now_ns: u64) -> u64 {
+        let step = self.scenario.coordinator.wall_step_ns.filter(|(at_ns, _)| now_ns >= *at_ns);
+        (UNIX_NS + now_ns).saturating_add_signed(step.map_or(0, |(_, by_ns)| by_ns))
+    }
+}
+
+impl Side {
+    /// Notes until when there was a load, and until when there might have been one.
+    fn load_off(&mut self, now_ns: u64, lost_after_ns: u64) {
+        let Some(span) = self.outcome.loads.last_mut().filter(|span| span.until_ns.is_none()) else { return };
+        span.until_ns = Some(now_ns);
+        // An agent's clock may be 100 ppm slow.
+        let silent_ns = self.heard_ns.map(|heard_ns| heard_ns + lost_after_ns + lost_after_ns / 5_000);
+        let mut allowed_ns = silent_ns.unwrap_or(u64::MAX).min(self.closed_ns.unwrap_or(u64::MAX));
+        if let Some(Mishap::Stalls { from_ns, until_ns }) = self.mishap
+            && (from_ns..until_ns).contains(&allowed_ns)
+        {
+            // It stood still, and its load with it.
+            allowed_ns = until_ns;
+        }
+        span.allowed_until_ns = allowed_ns;
+    }
+}
