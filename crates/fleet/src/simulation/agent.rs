@@ -202,7 +202,7 @@ impl SimAgent {
             }
             match (std::mem::replace(&mut self.doing, Doing::Nothing), order) {
                 (Doing::Waiting { stage }, order) => self.begin(stage, state::start(order.as_ref()), now_ns),
-                (_, Some(order)) => self.take_up(state::duty(order), now_ns),
+                (_, Some(order)) => self.take_up(&state::duty(order), now_ns),
                 (_, None) => {
                     self.effects.push(Effect::Exit);
                     // Nothing is taken up any more.
@@ -214,10 +214,10 @@ impl SimAgent {
         }
     }
 
-    fn take_up(&mut self, duty: Duty, now_ns: u64) {
+    fn take_up(&mut self, duty: &Duty, now_ns: u64) {
         self.doing = match duty {
             Duty::Open(_) => Doing::Opening,
-            Duty::Run { stage } => Doing::SettingUp { stage },
+            Duty::Run { stage } => Doing::SettingUp { stage: *stage },
             Duty::Release { .. } => Doing::Releasing,
             Duty::Inspect { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
         };
@@ -303,9 +303,9 @@ impl SimAgent {
             let hangs = self.temper.hangs == Some(stage);
             self.doing = Doing::Running(running);
             if hangs {
-                self.epoch += 1
+                self.epoch += 1;
             } else {
-                self.pause(now_ns)
+                self.pause(now_ns);
             }
             return;
         }

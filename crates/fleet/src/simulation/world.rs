@@ -197,7 +197,7 @@ impl<'a> World<'a> {
                 {
                     return self.queue.plan(until_ns, what);
                 }
-                self.to_agent(host, what, now_ns);
+                self.pass_to_agent(host, what, now_ns);
             }
             What::Word { .. } | What::Lost { .. } | What::Input(_) | What::Tick => {
                 if let Some((from_ns, until_ns)) = self.scenario.coordinator.stalls
@@ -211,7 +211,7 @@ impl<'a> World<'a> {
                     };
                     return self.queue.plan(until_ns, what);
                 }
-                self.to_coordinator(what, now_ns);
+                self.pass_to_coordinator(what, now_ns);
             }
             What::Dies { host } => self.die(host, now_ns),
             What::Breaks { host } => self.break_off(host, now_ns),
@@ -219,7 +219,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn to_agent(&mut self, host: usize, what: What, now_ns: u64) {
+    fn pass_to_agent(&mut self, host: usize, what: What, now_ns: u64) {
         let side = &mut self.sides[host];
         if side.is_dead || (side.is_broken && matches!(what, What::Order { .. })) {
             return;
@@ -306,7 +306,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn to_coordinator(&mut self, what: What, now_ns: u64) {
+    fn pass_to_coordinator(&mut self, what: What, now_ns: u64) {
         if self.coordinator.is_none() {
             return;
         }
