@@ -20,10 +20,9 @@ pub fn watch(interrupter: Interrupter) {
                 std::process::exit(130);
             }
             // In the middle of a picture nobody could read it.
-            if !screen::is_taken() {
+            if interrupter.interrupt() && !screen::is_taken() {
                 eprintln!("\nstopping: what was measured is kept (once more to leave at once)");
             }
-            interrupter.interrupt();
         }
     });
 }
@@ -35,4 +34,12 @@ pub fn flag() -> Arc<AtomicBool> {
         let _ = signal_hook::flag::register(signal, flag.clone());
     }
     flag
+}
+
+/// Waits for the first signal that ends this process.
+pub fn wait() {
+    // Where signals cannot be had, they end the process as they always do.
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        signals.forever().next();
+    }
 }
