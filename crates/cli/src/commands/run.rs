@@ -68,7 +68,7 @@ pub fn perform(
         return Err(nothing_began(out, &ending.end));
     }
     let record = store::read(out).map_err(unrecordable)?;
-    show(how, views.take_stdout(), &record, out)?;
+    show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     exit(&record, ending.end)
 }

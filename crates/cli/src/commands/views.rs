@@ -49,7 +49,7 @@ impl Views {
     }
 
     /// Whether standard output is for lines alone.
-    pub fn take_stdout(&self) -> bool {
+    pub fn takes_stdout(&self) -> bool {
         self.takes_stdout
     }
 
