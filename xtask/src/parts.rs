@@ -68,6 +68,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     },
     Part {
+        name: "prometheus",
+        purpose: "a real Prometheus that scrapes a run",
+        source: Source::Program { names: &["prometheus"], package: "prometheus" },
+    },
+    Part {
         name: "sshd",
         purpose: "hosts that are reached over real ssh",
         source: Source::Program { names: &["sshd"], package: "openssh-server" },

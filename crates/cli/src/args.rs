@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 use crate::failure::Failure;
+use crate::web::Token;
 use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -11,6 +12,7 @@ use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Percent, Scale};
 use report::watch::Speed;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -52,6 +54,8 @@ pub enum Command {
     Suites(SuitesArgs),
     /// Write the HTML report of one or more runs.
     Report(ReportArgs),
+    /// Serve the reports of runs as web pages, one by one and side by side, until Ctrl-C.
+    Serve(ServeArgs),
     /// Say what differs between runs, by how much, and whether it can be told from chance.
     Compare(CompareArgs),
     /// Show a run's results in the terminal, or as JSON.
@@ -225,6 +229,50 @@ pub struct RunArgs {
     /// No progress and no plan, only the results.
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Who else is told of the run.
+    #[command(flatten)]
+    pub share: ShareArgs,
+}
+
+/// Who else is told of a run while it goes on: browsers, Prometheus, scripts.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Showing it to others")]
+pub struct ShareArgs {
+    /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE)]
+    pub serve: Option<SocketAddr>,
+
+    /// Show it only to those who have this token; required where other machines could see it. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    #[arg(long, value_name = "TOKEN", requires = "serve")]
+    pub token: Option<Token>,
+
+    /// Go on serving the page when the run is over, until Ctrl-C.
+    #[arg(long, requires = "serve")]
+    pub keep_serving: bool,
+
+    /// Write every event of the run as a line of JSON while it goes on (docs/json.md); "-" is standard output, and the table goes to standard error then.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+}
+
+/// Where pages are served unless told otherwise.
+pub const DEFAULT_SERVE: &str = "127.0.0.1:9750";
+
+/// `plimsoll serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The run files.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Where to serve. Port 0 is any free one.
+    #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE)]
+    pub address: SocketAddr,
+
+    /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<Token>,
 }
 
 /// `plimsoll plan`.
@@ -492,6 +540,10 @@ pub struct ResumeArgs {
     /// No progress, only the results.
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Who else is told of the run; the page and the lines begin with what was kept.
+    #[command(flatten)]
+    pub share: ShareArgs,
 }
 
 impl HostArgs {

@@ -11,6 +11,7 @@ mod signals;
 mod suite;
 mod testbed;
 mod view;
+mod web;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Report(report) => commands::report(&report),
+        Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),

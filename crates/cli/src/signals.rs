@@ -5,7 +5,8 @@ use fleet::Interrupter;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Turns the signals of this process into an interrupt of the run, and the second one into an exit.
 ///
@@ -20,19 +21,38 @@ pub fn watch(interrupter: Interrupter) {
                 std::process::exit(130);
             }
             // In the middle of a picture nobody could read it.
-            if !screen::is_taken() {
+            if interrupter.interrupt() && !screen::is_taken() {
                 eprintln!("\nstopping: what was measured is kept (once more to leave at once)");
             }
-            interrupter.interrupt();
         }
     });
 }
 
-/// A flag that every signal sets which would end the process: for what has no run to interrupt. Without it the process just ends.
+/// How long a view may take to end by itself after a signal. One whose terminal is gone may never come back from asking it for keys.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+
+/// A flag that every signal sets which would end the process: for what has no run to interrupt. A moment later the process ends in any case;
+/// where signals cannot be had, it just ends.
 pub fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let _ = signal_hook::flag::register(signal, flag.clone());
+    let theirs = flag.clone();
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        std::thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                theirs.store(true, Ordering::SeqCst);
+                std::thread::sleep(LAST_LOOK);
+                screen::restore();
+                std::process::exit(130);
+            }
+        });
     }
     flag
+}
+
+/// Waits for the first signal that ends this process.
+pub fn wait() {
+    // Where signals cannot be had, they end the process as they always do.
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        signals.forever().next();
+    }
 }

@@ -56,10 +56,9 @@ pub struct Interrupter {
 }
 
 impl Interrupter {
-    /// Stops the run; what was recorded stays.
-    pub fn interrupt(&self) {
-        // A fleet that is gone has nothing left to interrupt.
-        let _ = self.inputs.send(Input::Interrupt);
+    /// Stops the run; what was recorded stays. False where the run is over: a fleet that is gone has nothing left to interrupt.
+    pub fn interrupt(&self) -> bool {
+        self.inputs.send(Input::Interrupt).is_ok()
     }
 }
 

@@ -4,14 +4,17 @@ mod agent;
 mod ceiling;
 mod clean;
 mod compare;
+mod events;
 mod inventory;
 mod pages;
 mod plan;
 mod resume;
 mod run;
 mod saved;
+mod serve;
 mod suites;
 mod verify;
+mod views;
 mod watch;
 
 pub use agent::agent;
@@ -24,8 +27,10 @@ pub use plan::plan;
 pub use resume::resume;
 pub use run::run;
 pub use saved::{report, show};
+pub use serve::serve;
 pub use suites::suites;
 pub use verify::verify;
+pub use views::Whole;
 pub use watch::watch;
 
 use crate::failure::Failure;

@@ -2,6 +2,7 @@
 
 use super::run::{How, perform, unrecordable};
 use super::saved;
+use super::views::{Views, Whole};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::hosts;
@@ -31,16 +32,21 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
+    let whole = Whole { plan: &record.plan, hosts: &record.testbed, version, began_ns: record.started_unix_ns };
+    let mut views = Views::start(&args.share, &whole)?;
     let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
         .map_err(unrecordable)?;
     for event in resume::kept(&record, &stages) {
         writer.append(&event).map_err(unrecordable)?;
+        views.event(&record.plan, &event);
     }
     let note = note(&record, &args.run, &stages, is_there);
     eprintln!("{}", note.detail);
-    writer.append(&Event::Note(note)).map_err(unrecordable)?;
+    let note = Event::Note(note);
+    writer.append(&note).map_err(unrecordable)?;
+    views.event(&record.plan, &note);
     let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
-    perform(started, &record.plan, &record.testbed, &stages, writer, &out, how)
+    perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
 }
 
 /// The way to the hosts that the run file says. It may come from anybody, so no command of it is run.

@@ -1,5 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
+use super::views::{Views, Whole};
 use super::{plan, print, print_json};
 use crate::args::RunArgs;
 use crate::failure::{Failure, REQUESTS_FAILED};
@@ -29,9 +30,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
-    let writer = store::Writer::create(&out, &plan, &hosts, version, unix_ns()).map_err(unrecordable)?;
+    let began_ns = unix_ns();
+    let views = Views::start(&args.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns })?;
+    let writer = store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
     let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
-    perform(started, &plan, &hosts, &stages, writer, &out, how)
+    perform(started, &plan, &hosts, &stages, writer, &out, (how, views))
 }
 
 /// What a run is to leave, and to say.
@@ -55,9 +58,9 @@ pub fn perform(
     stages: &[u32],
     writer: store::Writer,
     out: &Path,
-    how: How,
+    (how, mut views): (How, Views),
 ) -> Result<ExitCode, Failure> {
-    let (ending, began) = record(started, plan, hosts, stages, writer, how)?;
+    let (ending, began) = record(started, plan, hosts, stages, writer, how, &mut views)?;
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
@@ -65,7 +68,8 @@ pub fn perform(
         return Err(nothing_began(out, &ending.end));
     }
     let record = store::read(out).map_err(unrecordable)?;
-    show(how, &record, out)?;
+    show(how, views.takes_stdout(), &record, out)?;
+    views.finish(&record);
     exit(&record, ending.end)
 }
 
@@ -87,6 +91,7 @@ fn record(
     stages: &[u32],
     mut writer: store::Writer,
     how: How,
+    views: &mut Views,
 ) -> Result<(Ending, bool), Failure> {
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
@@ -101,7 +106,9 @@ fn record(
             live.go_on_in_lines();
         }
         live.event(event);
-        writer.append(event).map_err(|error| error.to_string())
+        writer.append(event).map_err(|error| error.to_string())?;
+        views.event(plan, event);
+        Ok(())
     });
     // What comes now is for the terminal as it was.
     drop(view);
@@ -146,13 +153,15 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 }
 
 /// Table or JSON, and the HTML page beside the run file.
-fn show(how: How, record: &Record, out: &Path) -> Result<(), Failure> {
+fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written = std::fs::write(&page, report::html::render(&[record]));
     let table = report::table::results(record);
     if how.json {
         eprintln!("{table}");
         print_json(&report::json::results(record))?;
+    } else if stdout_is_taken {
+        eprintln!("{table}");
     } else {
         print(&format!("{table}\n"))?;
     }

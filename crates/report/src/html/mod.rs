@@ -7,8 +7,8 @@ mod comparison;
 mod differences;
 pub(crate) mod markup;
 mod reproduce;
-mod results;
-mod workload;
+pub(crate) mod results;
+pub(crate) mod workload;
 
 use crate::words;
 use analysis::ceiling::Reached;
@@ -23,6 +23,12 @@ pub fn render(records: &[&Record]) -> String {
 
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran on.
 pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
+    let (title, body) = content(records, testbed);
+    document(title, body)
+}
+
+/// The title and the body of the page of one or more runs.
+pub(crate) fn content(records: &[&Record], testbed: Option<&Cluster>) -> (String, Markup) {
     let title = match records {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
         many => format!("{} runs: Plimsoll report", many.len()),
@@ -35,22 +41,49 @@ pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     for (number, record) in records.iter().enumerate() {
         body.push(run(record, testbed, number, records.len()));
     }
-    document(title, body)
+    (title, body)
+}
+
+/// Where a page's style and script are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dress {
+    /// In the page: it needs nothing else.
+    Inside,
+    /// At the server that the page comes from, so that its policy can forbid everything inside pages.
+    Served,
 }
 
 /// A page that needs nothing else.
 pub(crate) fn document(title: String, body: Markup) -> String {
+    dressed(title, body, Dress::Inside)
+}
+
+/// A page.
+pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
+    let (style, script) = match dress {
+        Dress::Inside => (
+            plain("style", Markup::of_ours(include_str!("style.css"))),
+            plain("script", Markup::of_ours(include_str!("script.js"))),
+        ),
+        Dress::Served => (
+            [
+                element("link", &[("rel", "stylesheet"), ("href", "/style.css")], ""),
+                element("link", &[("rel", "icon"), ("type", "image/svg+xml"), ("href", "/icon.svg")], ""),
+            ]
+            .into(),
+            element("script", &[("src", "/script.js")], ""),
+        ),
+    };
     let head = [
         element("meta", &[("charset", "utf-8")], ""),
         element("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")], ""),
         element("meta", &[("name", "color-scheme"), ("content", "light dark")], ""),
         plain("title", title),
-        plain("style", Markup::of_ours(include_str!("style.css"))),
+        style,
     ];
-    let script = plain("script", Markup::of_ours(include_str!("script.js")));
     let page = element("html", &[("lang", "en")], [plain("head", head), plain("body", [plain("main", body), script])]);
     // The empty elements of a head have no end tag in HTML.
-    format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n"))
+    format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n").replace("</link>", "\n"))
 }
 
 /// The results of a run with all doubts, and what they reached of the testbed's ceiling.

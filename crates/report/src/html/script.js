@@ -11,15 +11,19 @@
     if (line) line.remove();
     line = null;
   };
-  for (const hit of document.querySelectorAll(".hit")) {
+  // A chart may have come after the page: its words are taken when they are first asked for.
+  const words = (hit) => {
     const title = hit.querySelector("title");
-    hit.dataset.words = title.textContent;
-    title.remove();
-  }
+    if (title) {
+      hit.dataset.words = title.textContent;
+      title.remove();
+    }
+    return hit.dataset.words;
+  };
   document.addEventListener("pointermove", (event) => {
     const hit = event.target.closest ? event.target.closest(".hit") : null;
     if (!hit) return clear();
-    box.textContent = hit.dataset.words;
+    box.textContent = words(hit);
     box.hidden = false;
     const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
     box.style.left = Math.max(left, 8) + "px";

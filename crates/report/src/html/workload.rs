@@ -94,7 +94,7 @@ fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
 }
 
 /// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h 30 min 15 s`.
-fn time_words(seconds: f64) -> String {
+pub fn time_words(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
     }
@@ -108,11 +108,13 @@ fn time_words(seconds: f64) -> String {
     told.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
-fn latency_words(ns: f64) -> String {
+/// A latency in words.
+pub fn latency_words(ns: f64) -> String {
     Nanos(ns.round() as u64).to_string()
 }
 
-fn line_of(op: Op) -> &'static str {
+/// The style of an operation's line.
+pub fn line_of(op: Op) -> &'static str {
     match op {
         Op::Read => "line read",
         Op::Write => "line write",
@@ -154,7 +156,7 @@ fn rate_at(point: &SeriesPoint) -> Point {
 }
 
 /// The lines of the latency chart: name, style, quantile (above 1: the maximum).
-const LATENCIES: [(&str, &str, f64); 4] =
+pub const LATENCIES: [(&str, &str, f64); 4] =
     [("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999), ("max", "line max", 2.0)];
 
 fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {

@@ -5,6 +5,7 @@ mod progress;
 
 use bar::Bar;
 use model::{Event, Plan};
+pub(crate) use progress::{Goal, name as stage_name};
 use std::io::Write;
 
 pub use progress::Progress;

@@ -23,12 +23,40 @@ struct StageLine {
     goal: Goal,
 }
 
+/// What a stage has to reach.
 #[derive(Clone, Copy, Debug)]
-enum Goal {
+pub enum Goal {
+    /// Time, in ns.
     Time(u64),
+    /// Bytes on all hosts together.
     Bytes(u64),
     /// Operations, failed ones included.
     Operations(u64),
+}
+
+impl Goal {
+    /// That of a stage of the plan.
+    pub fn of(plan: &Plan, number: u32, stage: &Stage) -> Goal {
+        match stage.stop() {
+            Stop::After(time) => Goal::Time(time.0),
+            Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
+            Stop::Once(_) if stage.is_metadata() => {
+                let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
+                Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
+            }
+            Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
+        }
+    }
+
+    /// The share of it that is done, 0 to 1, by the time in ns, the bytes and the operations that it took so far.
+    pub fn share(self, elapsed_ns: u64, bytes: u64, operations: u64) -> f64 {
+        let (done, goal) = match self {
+            Goal::Time(ns) => (elapsed_ns, ns),
+            Goal::Bytes(goal) => (bytes, goal),
+            Goal::Operations(goal) => (operations, goal),
+        };
+        if goal == 0 { 1.0 } else { (done as f64 / goal as f64).min(1.0) }
+    }
 }
 
 /// The stage that is on.
@@ -99,15 +127,7 @@ impl Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
         let line = |(number, stage): (u32, &Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
-            goal: match stage.stop() {
-                Stop::After(time) => Goal::Time(time.0),
-                Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
-                Stop::Once(_) if stage.is_metadata() => {
-                    let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
-                    Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
-                }
-                Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
-            },
+            goal: Goal::of(plan, number, stage),
         };
         Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
     }
@@ -134,12 +154,8 @@ impl Progress {
     /// The share of the stage that is done, 0 to 1.
     pub fn share(&self) -> f64 {
         let Some((line, current)) = self.line() else { return 0.0 };
-        let (done, goal) = match line.goal {
-            Goal::Time(ns) => (current.elapsed_ns, ns),
-            Goal::Bytes(bytes) => (current.total.bytes, bytes),
-            Goal::Operations(count) => (current.total.ios + current.total.errors, count),
-        };
-        if goal == 0 { 1.0 } else { (done as f64 / goal as f64).min(1.0) }
+        let total = &current.total;
+        line.goal.share(current.elapsed_ns, total.bytes, total.ios + total.errors)
     }
 
     /// Whether the stage did all that it was to do.
@@ -222,7 +238,7 @@ impl Current {
 }
 
 /// `prepare`, `4k-random-read`, or `4k-random-read · precondition`.
-fn name(plan: &Plan, stage: &Stage) -> String {
+pub fn name(plan: &Plan, stage: &Stage) -> String {
     let Some(point) = stage.point.and_then(|number| plan.points.get(number as usize)) else {
         return stage.kind.to_string();
     };

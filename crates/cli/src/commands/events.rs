@@ -1,0 +1,64 @@
+//! `--events`: every event as a line of JSON, where a script reads it.
+
+use super::views::Whole;
+use crate::failure::Failure;
+use model::{Event, Plan};
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+/// Writes lines until nobody takes them any more; a reader that is gone is no reason to end a run.
+pub struct EventLines {
+    out: Option<Box<dyn Write>>,
+    place: String,
+}
+
+impl EventLines {
+    /// Opens `path`, or standard output for `-`, and says which run it is.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn open(path: &Path, whole: &Whole<'_>) -> Result<EventLines, Failure> {
+        let place = path.display().to_string();
+        let out: Box<dyn Write> = if is_stdout(path) {
+            Box::new(std::io::stdout())
+        } else {
+            let file = File::create(path).map_err(|error| {
+                Failure::Usage(format!(
+                    "error: --events {place}: {error}; name another place, or - for standard output"
+                ))
+            })?;
+            Box::new(file)
+        };
+        let mut lines = EventLines { out: Some(out), place };
+        lines.put(&report::events::head(whole.plan, whole.hosts, whole.version, whole.began_ns));
+        Ok(lines)
+    }
+
+    /// Writes the line of an event.
+    pub fn event(&mut self, plan: &Plan, event: &Event) {
+        if self.out.is_some() {
+            self.put(&report::events::line(event, plan));
+        }
+    }
+
+    fn put(&mut self, line: &serde_json::Value) {
+        let Some(out) = &mut self.out else { return };
+        // One write a line, so that a reader never sees half of one.
+        let text = format!("{line}\n");
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            self.out = None;
+            if error.kind() != ErrorKind::BrokenPipe {
+                eprintln!(
+                    "warning: --events {}: {error}; no further event is written there, the run goes on",
+                    self.place
+                );
+            }
+        }
+    }
+}
+
+/// Whether the lines go to standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

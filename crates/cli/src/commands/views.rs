@@ -1,0 +1,62 @@
+//! What shows a run to others while it goes on: the live page and the lines of `--events`.
+
+use super::events::{EventLines, is_stdout};
+use crate::args::ShareArgs;
+use crate::failure::Failure;
+use crate::web::LivePage;
+use model::testbed::HostFacts;
+use model::{Event, Plan, Record};
+
+/// The run that is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<'a> {
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// The hosts as they were before.
+    pub hosts: &'a [HostFacts],
+    /// The version of Plimsoll.
+    pub version: &'a str,
+    /// When it began, in ns since 1970.
+    pub began_ns: u64,
+}
+
+/// Everything that was asked for.
+pub struct Views {
+    page: Option<LivePage>,
+    lines: Option<EventLines>,
+    keep_serving: bool,
+    takes_stdout: bool,
+}
+
+impl Views {
+    /// Opens what was asked for, before anything is touched.
+    ///
+    /// # Errors
+    /// When the page cannot be served, or the lines cannot be written.
+    pub fn start(args: &ShareArgs, whole: &Whole<'_>) -> Result<Views, Failure> {
+        Ok(Views {
+            page: LivePage::start(args, whole)?,
+            lines: args.events.as_deref().map(|path| EventLines::open(path, whole)).transpose()?,
+            keep_serving: args.keep_serving,
+            takes_stdout: args.events.as_deref().is_some_and(is_stdout),
+        })
+    }
+
+    /// Shows what happened.
+    pub fn event(&mut self, plan: &Plan, event: &Event) {
+        self.page.iter().for_each(|page| page.event(event));
+        self.lines.iter_mut().for_each(|lines| lines.event(plan, event));
+    }
+
+    /// Whether standard output is for lines alone.
+    pub fn takes_stdout(&self) -> bool {
+        self.takes_stdout
+    }
+
+    /// Shows what the run file says of the whole run, and ends.
+    pub fn finish(self, record: &Record) {
+        if let Some(page) = self.page {
+            page.finish(record, self.keep_serving);
+        }
+    }
+}

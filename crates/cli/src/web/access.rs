@@ -1,0 +1,158 @@
+//! Who may see the pages, decided from the request alone.
+
+use hyper::header::{AUTHORIZATION, COOKIE, HOST};
+use hyper::{HeaderMap, Uri};
+use std::net::{IpAddr, SocketAddr};
+
+/// The cookie that carries the token, so that it does not stand in addresses for long.
+pub const COOKIE_NAME: &str = "plimsoll_token";
+/// A token that is shorter can be guessed.
+const LEAST_TOKEN: usize = 16;
+const MOST_TOKEN: usize = 256;
+
+/// The secret that opens the pages.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+impl Token {
+    /// The token as it stands in a cookie or in an address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn is(&self, other: &str) -> bool {
+        let (ours, theirs) = (self.0.as_bytes(), other.as_bytes());
+        // It always looks at every byte, so that its time tells nothing of where the first difference is; the length is no secret.
+        let differ = ours
+            .iter()
+            .enumerate()
+            .fold(0, |differ, (place, byte)| differ | (byte ^ theirs.get(place).copied().unwrap_or(0)));
+        differ == 0 && ours.len() == theirs.len()
+    }
+}
+
+impl std::str::FromStr for Token {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Token, String> {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if !is_plain || !(LEAST_TOKEN..=MOST_TOKEN).contains(&text.len()) {
+            return Err(format!(
+                "a token is {LEAST_TOKEN} to {MOST_TOKEN} letters, digits, '-', '_' and '.'; make one with `openssl rand -hex 16`"
+            ));
+        }
+        Ok(Token(text.to_owned()))
+    }
+}
+
+/// Whether pages may be served at `address`: anywhere but on loopback only with a token.
+///
+/// # Errors
+/// The reason and the remedy, in words.
+pub fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
+    match token {
+        None if !address.ip().is_loopback() => Err(format!(
+            "--serve {address}: other machines could see the run there; protect it with --token, or serve on 127.0.0.1 and reach it through ssh -L"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What is to be done with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may see everything.
+    Welcome,
+    /// It brought the token in its address: it gets the cookie and comes again without.
+    Hand,
+    /// It has no token, or a wrong one.
+    Refused,
+    /// Its browser was led here under a foreign name: a page elsewhere wants to read ours.
+    Misled,
+}
+
+/// Judges a request.
+pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
+    let Some(token) = token else {
+        return if is_by_own_name(headers) { Verdict::Welcome } else { Verdict::Misled };
+    };
+    let text = |name| headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
+    let bearer = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
+    let cookies = text(COOKIE).unwrap_or_default().split(';');
+    let cookie = cookies.filter_map(|pair| pair.trim().split_once('=')).find(|(name, _)| *name == COOKIE_NAME);
+    if bearer.is_some_and(|told| token.is(told)) || cookie.is_some_and(|(_, told)| token.is(told)) {
+        return Verdict::Welcome;
+    }
+    let query = uri.query().unwrap_or_default().split('&');
+    let told = query.filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == "token");
+    if told.is_some_and(|(_, told)| token.is(told)) { Verdict::Hand } else { Verdict::Refused }
+}
+
+/// Without a token, only requests by an address or `localhost` are ours: any other name may be made to point here by its owner, whose
+/// pages a browser would then let read ours.
+fn is_by_own_name(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(HOST).and_then(|value| value.to_str().ok()) else { return true };
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name == "localhost" || name.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> Token {
+        "0123456789abcdef".parse().expect("a token")
+    }
+
+    fn judged(token: Option<&Token>, uri: &str, header: Option<(hyper::header::HeaderName, &str)>) -> Verdict {
+        let mut headers = HeaderMap::new();
+        if let Some((name, value)) = header {
+            headers.insert(name, value.parse().expect("a header"));
+        }
+        judge(token, &uri.parse().expect("an address"), &headers)
+    }
+
+    #[test]
+    fn the_token_opens_in_three_ways_and_nothing_else_does() {
+        let token = token();
+        let judged = |uri, header| judged(Some(&token), uri, header);
+        assert_eq!(judged("/", Some((AUTHORIZATION, "Bearer 0123456789abcdef"))), Verdict::Welcome);
+        assert_eq!(judged("/", Some((COOKIE, "a=b; plimsoll_token=0123456789abcdef"))), Verdict::Welcome);
+        assert_eq!(judged("/?host=1&token=0123456789abcdef", None), Verdict::Hand);
+        for wrong in ["", "0123456789abcde", "0123456789abcdef0", "0123456789abcdeF", "\u{7f}"] {
+            assert!(!token.is(wrong), "{wrong}");
+        }
+        assert_eq!(judged("/?token=", None), Verdict::Refused);
+        assert_eq!(judged("/", Some((AUTHORIZATION, "Basic 0123456789abcdef"))), Verdict::Refused);
+        assert_eq!(judged("/", Some((COOKIE, "plimsoll_token"))), Verdict::Refused);
+    }
+
+    #[test]
+    fn without_a_token_only_own_names_are_answered() {
+        for own in ["127.0.0.1:80", "localhost:9", "[::1]:9464", "localhost"] {
+            assert_eq!(judged(None, "/", Some((HOST, own))), Verdict::Welcome, "{own}");
+        }
+        for foreign in ["evil.example:80", "127.0.0.1.evil.example", "[x]", ""] {
+            assert_eq!(judged(None, "/", Some((HOST, foreign))), Verdict::Misled, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn other_machines_need_a_token() {
+        let anywhere: SocketAddr = "0.0.0.0:9464".parse().expect("an address");
+        let here: SocketAddr = "[::1]:9464".parse().expect("an address");
+        assert!(may_serve(anywhere, None).expect_err("refused").contains("--token"));
+        assert_eq!((may_serve(anywhere, Some(&token())), may_serve(here, None)), (Ok(()), Ok(())));
+        assert!("short".parse::<Token>().is_err() && "0123456789abcdef; x".parse::<Token>().is_err());
+        assert!(!format!("{:?}", token()).contains("0123"));
+    }
+}

@@ -1,0 +1,35 @@
+//! The live page and the metrics of a run over HTTP. What is shown comes from `report::web`; here is who may see it, and the server.
+
+mod access;
+mod live;
+mod server;
+mod site;
+mod stream;
+
+pub use access::Token;
+pub use live::LivePage;
+pub use server::Server;
+pub use site::{SharedBoard, Site, lock};
+
+use crate::failure::Failure;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The wall clock, for people and to tell two servers apart.
+fn unix_ns() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+}
+
+/// The token of the arguments, or of the environment.
+///
+/// # Errors
+/// When the environment's is none.
+pub fn token(given: Option<&Token>) -> Result<Option<Token>, Failure> {
+    match (given, std::env::var("PLIMSOLL_TOKEN")) {
+        (Some(token), _) => Ok(Some(token.clone())),
+        (None, Ok(text)) => match text.parse() {
+            Ok(token) => Ok(Some(token)),
+            Err(why) => Err(Failure::Usage(format!("error: $PLIMSOLL_TOKEN: {why}"))),
+        },
+        (None, Err(_)) => Ok(None),
+    }
+}

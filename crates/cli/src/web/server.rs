@@ -1,0 +1,236 @@
+//! The server: bounded in connections, in what it reads and in how long it waits, and apart from the run in a thread of its own.
+
+use super::access::{self, COOKIE_NAME, Token, Verdict};
+use super::site::{self, Answer, Site};
+use super::stream;
+use crate::failure::Failure;
+use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc, watch};
+
+/// Connections at one time; more wait in the kernel's queue.
+const MOST_CONNECTIONS: usize = 128;
+/// Readers of streams at one time: each costs a drawing of the page a second.
+const MOST_STREAMS: usize = 32;
+/// What a request may say before its body; hyper allows no less than this.
+const MOST_HEAD_BYTES: usize = 16 << 10;
+const MOST_HEADERS: usize = 64;
+/// How long a request's head may take.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long readers have to hear of the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Everything may come from the server itself, and nothing from inside a page or from elsewhere.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+type Body = BoxBody<Bytes, Infallible>;
+
+/// A server that runs.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    is_guarded: bool,
+    over: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What every connection needs to know.
+struct Shared {
+    site: Site,
+    token: Option<Token>,
+    boot: String,
+    streams: Arc<Semaphore>,
+    over: watch::Receiver<bool>,
+}
+
+impl Server {
+    /// Serves `site` at `address`; port 0 is any free one.
+    ///
+    /// # Errors
+    /// When the address is not for all to see and there is no token, or it cannot be had.
+    pub fn start(address: SocketAddr, token: Option<Token>, site: Site) -> Result<Server, Failure> {
+        access::may_serve(address, token.as_ref()).map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        let refused = |error: std::io::Error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    "another program (another run?) has this port; name another one, or port 0 for any free one"
+                }
+                std::io::ErrorKind::PermissionDenied => "ports below 1024 are root's; name a higher one",
+                _ => "name an address of this machine",
+            };
+            Failure::Usage(format!("error: --serve {address}: {error}; {remedy}"))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let (over, told) = watch::channel(false);
+        let is_guarded = token.is_some();
+        let boot = format!("{}-{}", std::process::id(), super::unix_ns());
+        let shared = Shared { site, token, boot, streams: Arc::new(Semaphore::new(MOST_STREAMS)), over: told };
+        let thread = std::thread::Builder::new()
+            .name("web".to_owned())
+            .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
+            .map_err(refused)?;
+        Ok(Server { address, is_guarded, over, thread: Some(thread) })
+    }
+
+    /// Where a browser finds it, and what it takes to be let in.
+    pub fn line(&self, what: &str) -> String {
+        let guard = if self.is_guarded { " (add ?token=TOKEN)" } else { "" };
+        format!("{what} http://{}/{guard}", self.address)
+    }
+
+    /// Tells every reader that nothing more comes, and ends.
+    pub fn finish(mut self) {
+        let _ = self.over.send(true);
+        if let Some(thread) = self.thread.take() {
+            // A view that panicked was reported when it did.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut over = shared.over.clone();
+    loop {
+        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = over.wait_for(|over| *over) => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of open files, most likely: it gets better when somebody leaves.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let _permit = permit;
+            let handle = hyper::service::service_fn(move |request| {
+                let answer = respond(&shared, &request);
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            // A connection that ends badly is its reader's matter.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .max_buf_size(MOST_HEAD_BYTES)
+                .max_headers(MOST_HEADERS)
+                .serve_connection(TokioIo::new(stream), handle)
+                .await;
+        });
+    }
+    drop(listener);
+    // Streams say farewell by themselves; who does not listen is not waited for.
+    let streams = u32::try_from(MOST_STREAMS).unwrap_or(u32::MAX);
+    let _ = tokio::time::timeout(FAREWELL, shared.streams.acquire_many(streams)).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+    let mut response = match access::judge(shared.token.as_ref(), request.uri(), request.headers()) {
+        Verdict::Misled => refusal(
+            StatusCode::MISDIRECTED_REQUEST,
+            "This server answers to its address and to localhost only; use one of them.\n",
+        ),
+        Verdict::Refused => {
+            let words = "This run is protected: open /?token=TOKEN, or send the header Authorization: Bearer TOKEN.\n";
+            let mut response = refusal(StatusCode::UNAUTHORIZED, words);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+        }
+        Verdict::Hand => hand(shared, request),
+        Verdict::Welcome if request.method() != Method::GET => {
+            refusal(StatusCode::METHOD_NOT_ALLOWED, "Pages can be looked at, and nothing else: use GET.\n")
+        }
+        Verdict::Welcome => welcome(shared, request),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Gives the cookie and sends the browser to the same place without the token in its address.
+fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
+    let rest = request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.starts_with("token="));
+    let rest = rest.collect::<Vec<_>>().join("&");
+    // Two slashes at the front would be another server's name.
+    let path = format!("/{}", request.uri().path().trim_start_matches('/'));
+    let place = if rest.is_empty() { path } else { format!("{path}?{rest}") };
+    let token = shared.token.as_ref().map(Token::as_str).unwrap_or_default();
+    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/");
+    let mut response = refusal(StatusCode::SEE_OTHER, "");
+    for (name, value) in [(header::LOCATION, place), (header::SET_COOKIE, cookie)] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+    let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+    match site::answer(&shared.site, path, query, &shared.boot, shared.token.is_some()) {
+        Answer::Text(status, kind, text) => reply(status, kind, Full::from(text).boxed()),
+        Answer::Stream(view) => {
+            let Site::Live(board) = &shared.site else { return refusal(StatusCode::NOT_FOUND, "") };
+            let Ok(permit) = Arc::clone(&shared.streams).try_acquire_owned() else {
+                let words = "Too many readers at once; close a page and load this one again.\n";
+                return refusal(StatusCode::SERVICE_UNAVAILABLE, words);
+            };
+            let (out, lines) = mpsc::channel(4);
+            let told = stream::tell(Arc::clone(board), view, shared.boot.clone(), out, shared.over.clone());
+            tokio::spawn(async move {
+                told.await;
+                drop(permit);
+            });
+            reply(StatusCode::OK, "text/event-stream", Lines(lines).boxed())
+        }
+    }
+}
+
+fn refusal(status: StatusCode, words: &'static str) -> Response<Body> {
+    reply(status, "text/plain; charset=utf-8", Full::from(words).boxed())
+}
+
+fn reply(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// The pieces of a stream as a body.
+struct Lines(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Lines {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}

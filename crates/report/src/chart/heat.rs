@@ -1,0 +1,93 @@
+//! A map of how often each latency came up over time.
+
+use super::Scale;
+use super::frame::{Frame, HEIGHT, number, svg};
+use crate::html::markup::{Markup, classed, element};
+use std::collections::BTreeMap;
+
+/// Shades from the palest to the darkest.
+const SHADES: usize = 6;
+
+/// One rectangle of the map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// From and to, along the axis of time.
+    pub x: (f64, f64),
+    /// From and to, along the other axis; above 0.
+    pub y: (f64, f64),
+    /// Its share of what happened in its stretch of time, 0 to 1.
+    pub share: f64,
+}
+
+/// The map.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// The same in a sentence, for those who cannot see it.
+    pub description: String,
+    /// The axis of time.
+    pub x: Scale,
+    /// Its ticks in words.
+    pub x_words: fn(f64) -> String,
+    /// The other axis.
+    pub y: Scale,
+    /// Its ticks in words.
+    pub y_words: fn(f64) -> String,
+    /// What is to be drawn.
+    pub cells: Vec<Cell>,
+}
+
+impl Heat {
+    /// The map with its caption.
+    pub fn render(&self) -> Markup {
+        let frame = Frame { x: self.x, y: self.y };
+        // One path for each shade: thousands of cells are a few kilobytes so.
+        let mut paths: BTreeMap<usize, String> = BTreeMap::new();
+        for cell in &self.cells {
+            let (left, right) = (frame.left(cell.x.0), frame.left(cell.x.1));
+            let (top, bottom) = (frame.top(cell.y.1), frame.top(cell.y.0));
+            let width = number((right - left).max(0.8));
+            let path = paths.entry(shade(cell.share)).or_default();
+            path.push_str(&format!("M{} {}h{width}V{}h-{width}z", number(left), number(top), number(bottom)));
+        }
+        let draw = |(shade, path): (usize, String)| {
+            let opacity = format!("{:.2}", (shade + 1) as f64 / SHADES as f64);
+            element("path", &[("class", "heat"), ("fill-opacity", &opacity), ("d", &path)], "")
+        };
+        let mut content = frame.grid(self.x_words, self.y_words, "time");
+        content.push(paths.into_iter().map(draw).collect::<Markup>());
+        let legend = classed("span", "legend", "the darker, the larger the share of that moment's requests");
+        let caption = [Markup::from(&self.title), legend];
+        let picture = svg(&self.title, &self.description, HEIGHT, content);
+        element("figure", &[], [element("figcaption", &[], caption), picture])
+    }
+}
+
+/// Shades by the square root of the share: a tail of 1 % is to be seen, too.
+fn shade(share: f64) -> usize {
+    ((share.clamp(0.0, 1.0).sqrt() * SHADES as f64).ceil() as usize).clamp(1, SHADES) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_pale_but_there_and_cells_of_a_shade_are_one_path() {
+        assert_eq!((shade(0.0), shade(0.01), shade(0.5), shade(1.0), shade(f64::INFINITY)), (0, 0, 4, 5, 5));
+        let cell = |start: f64, share| Cell { x: (start, start + 1.0), y: (1e5, 2e5), share };
+        let map = Heat {
+            title: "t".to_owned(),
+            description: "d".to_owned(),
+            x: Scale::time_to(3.0),
+            x_words: |x| format!("{x}"),
+            y: Scale::log_between(1e5, 1e6),
+            y_words: |y| format!("{y}"),
+            cells: vec![cell(0.0, 1.0), cell(1.0, 1.0), cell(2.0, 0.01)],
+        };
+        let svg = map.render().into_string();
+        assert_eq!(svg.matches("<path").count(), 2, "{svg}");
+        assert_eq!(svg.matches('M').count(), 3, "{svg}");
+    }
+}

@@ -1,0 +1,356 @@
+//! What a view of a running run knows: fed with its events, bounded however long the run and however many its hosts.
+
+use super::load::{HostLoad, Load, System};
+use super::metrics::{self, Kernel, Requests};
+use super::track::{Slot, Track};
+use crate::html::markup::Markup;
+use model::testbed::HostFacts;
+use model::{CounterSample, Event, Histogram, IntervalSample, NoteKind, Plan, Record, RunEnd, StageEnd};
+use std::collections::VecDeque;
+
+/// Events that are kept for the page; the run file has all of them.
+const MOST_HAPPENED: usize = 500;
+/// Samples of one stage from which results are computed while the run goes on. More is left to the run file, at the end.
+const MOST_SAMPLES: usize = 50_000;
+
+/// Where a stage stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageState {
+    /// When it began, in ns since 1970, if it did.
+    pub started_unix_ns: Option<u64>,
+    /// When it began on the axis of the charts, in seconds after the run's start.
+    pub started_s: f64,
+    /// How it ended, if it did.
+    pub end: Option<StageEnd>,
+    /// How far its samples reach, in ns.
+    pub elapsed_ns: u64,
+    /// Bytes that it moved.
+    pub bytes: u64,
+    /// Requests that it made, failed ones included.
+    pub operations: u64,
+}
+
+/// Something that is told by its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Happened {
+    /// When, in seconds after the run's start, on the axis of the charts.
+    pub at_s: f64,
+    /// A class of the page's style: `event` or `note`.
+    pub kind: &'static str,
+    /// In words.
+    pub words: String,
+}
+
+/// What is known of a host.
+#[derive(Debug, Default)]
+pub struct HostBoard {
+    /// Why it is lost, if it is.
+    pub lost: Option<String>,
+    /// Its last interval: requests, bytes, length in ns, p99 in ns.
+    pub last: Option<(u64, u64, u64, Option<u64>)>,
+    /// What its kernel last counted, and over how many ns.
+    pub system: Option<(System, u64)>,
+    /// Over time.
+    pub load: Track<HostLoad>,
+    /// Over time.
+    pub kernel: Track<System>,
+}
+
+/// Results and doubts in markup; none where nothing was measured.
+#[derive(Clone, Debug)]
+pub struct Judged(Option<Markup>);
+
+/// Computes results and doubts, which takes its time for a long run.
+pub fn judge(record: &Record) -> Judged {
+    let rows = analysis::results(record);
+    Judged((!rows.is_empty()).then(|| crate::html::results::section(record, &rows)))
+}
+
+/// What a view of a run knows.
+#[derive(Debug)]
+pub struct Board {
+    /// What is to be done.
+    pub plan: Plan,
+    /// The hosts as they were before.
+    pub facts: Vec<HostFacts>,
+    /// The version of Plimsoll.
+    pub version: String,
+    /// When it began, in ns since 1970.
+    pub started_unix_ns: u64,
+    /// By number.
+    pub stages: Vec<StageState>,
+    /// By number.
+    pub hosts: Vec<HostBoard>,
+    /// All hosts together.
+    pub load: Track<Load>,
+    /// All hosts together.
+    pub kernel: Track<System>,
+    /// What happened, the oldest first.
+    pub happened: VecDeque<Happened>,
+    /// How the run ended, if it did.
+    pub end: Option<RunEnd>,
+    /// Results and doubts of what is complete, in markup; new ones take the place of old ones.
+    results: Vec<Markup>,
+    /// The stage that is on, as a run file has it; `None` where it became too large to be kept.
+    partial: Option<Record>,
+    samples: usize,
+    /// Whether the results are those of the whole run.
+    is_final: bool,
+    current: Option<u32>,
+    requests: Requests,
+    counters: Kernel,
+    revision: u64,
+}
+
+impl Board {
+    /// A run that has not begun.
+    pub fn new(plan: Plan, facts: Vec<HostFacts>, version: &str, started_unix_ns: u64) -> Board {
+        let mut board = Board {
+            stages: vec![StageState::default(); plan.stages.len()],
+            hosts: plan.hosts.iter().map(|_| HostBoard::default()).collect(),
+            plan,
+            facts,
+            version: version.to_owned(),
+            started_unix_ns,
+            load: Track::default(),
+            kernel: Track::default(),
+            happened: VecDeque::new(),
+            end: None,
+            results: Vec::new(),
+            partial: None,
+            samples: 0,
+            is_final: false,
+            current: None,
+            requests: Requests::default(),
+            counters: Kernel::default(),
+            revision: 0,
+        };
+        let notes = board.plan.notes.clone();
+        notes.into_iter().for_each(|note| board.tell("note", note_words(note.kind, None, &note.detail)));
+        board
+    }
+
+    /// It changes with everything that a page may show.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The stage that is on.
+    pub fn current(&self) -> Option<u32> {
+        self.current
+    }
+
+    /// The end of the axis of time: where the last samples end, in seconds after the run's start.
+    pub fn now_s(&self) -> f64 {
+        let load = self.load.slots().last().map_or(0.0, |slot| slot.end_s);
+        self.kernel.slots().last().map_or(load, |slot| slot.end_s.max(load))
+    }
+
+    /// The load over time without its last stretch while hosts are still to tell of it: a part of the fleet would look like a slump.
+    pub fn whole_slots(&self) -> &[Slot<Load>] {
+        let slots = self.load.slots();
+        let alive = self.hosts.iter().filter(|host| host.lost.is_none()).count() as u64;
+        match slots.split_last() {
+            Some((last, before)) if self.current.is_some() && last.part.samples < u64::from(last.intervals) * alive => {
+                before
+            }
+            _ => slots,
+        }
+    }
+
+    /// A host's name.
+    pub fn name(&self, host: u32) -> String {
+        let named = self.facts.get(host as usize).map(|facts| facts.hostname.clone());
+        named.unwrap_or_else(|| format!("host {host}"))
+    }
+
+    /// Results and doubts so far.
+    pub fn results(&self) -> &[Markup] {
+        &self.results
+    }
+
+    /// Requests of a host that failed.
+    pub fn errors_of(&self, host: u32) -> u64 {
+        self.requests.errors_of(host)
+    }
+
+    /// Takes in what happened. Where that completes something, the part of the run that it completes comes back: its results are not
+    /// computed here, because that takes its time: [`judge`] does, and [`Board::add_results`] takes them.
+    pub fn event(&mut self, event: &Event) -> Option<Record> {
+        self.revision += 1;
+        if let Some(partial) = &mut self.partial {
+            self.samples += usize::from(matches!(event, Event::Sample(_) | Event::Counters(_)));
+            partial.apply(event.clone());
+        }
+        if self.samples > MOST_SAMPLES {
+            self.partial = None;
+        }
+        match event {
+            Event::StageStarted { stage, unix_ns } => self.begin(*stage, *unix_ns),
+            Event::Sample(sample) => self.sample(sample),
+            Event::Counters(sample) => self.count(sample),
+            Event::HostStarted(_) => {}
+            Event::Note(note) => {
+                if note.kind == NoteKind::HostLost
+                    && let Some(host) = self.hosts.get_mut(note.host as usize)
+                {
+                    host.lost = Some(note.detail.clone());
+                }
+                let host = (self.plan.hosts.len() > 1).then(|| self.name(note.host));
+                self.tell("note", note_words(note.kind, host.as_deref(), &note.detail));
+            }
+            Event::StageEnded { stage, end } => return self.ended(*stage, end),
+            Event::RunEnded { end, .. } => {
+                self.end = Some(end.clone());
+                self.current = None;
+                self.tell("event", format!("The run is {}.", run_end_words(end)));
+            }
+        }
+        None
+    }
+
+    /// Shows results and doubts of a part of the run, behind those of parts before it.
+    pub fn add_results(&mut self, judged: Judged) {
+        if !self.is_final {
+            self.results.extend(judged.0);
+            self.revision += 1;
+        }
+    }
+
+    /// Shows the results of the whole run, as its file has them, instead of those so far.
+    pub fn set_results(&mut self, judged: Judged) {
+        self.results = judged.0.into_iter().collect();
+        self.is_final = true;
+        self.revision += 1;
+    }
+
+    /// The run as Prometheus reads it.
+    pub fn metrics(&self) -> String {
+        let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
+        let run = metrics::Run {
+            version: &self.version,
+            run_id: &self.plan.run_id,
+            suite: &self.plan.suite,
+            started_unix_ns: self.started_unix_ns,
+            stages: (self.stages.iter().filter(|stage| stage.end.is_some()).count(), self.stages.len()),
+            hosts: vec![("up", self.hosts.len() - lost), ("lost", lost)],
+            is_over: self.end.is_some(),
+        };
+        let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
+        metrics::render(&run, &self.requests, &self.counters, &names)
+    }
+
+    fn begin(&mut self, number: u32, unix_ns: u64) {
+        // A simulation's stages take less time than they tell of: then one begins where the one before ended.
+        let since_s = unix_ns.saturating_sub(self.started_unix_ns) as f64 / 1e9;
+        let started_s = since_s.max(self.now_s());
+        let Some(stage) = self.stages.get_mut(number as usize) else { return };
+        // A resumed run begins some stages anew.
+        *stage = StageState { started_unix_ns: Some(unix_ns), started_s, ..StageState::default() };
+        self.current = Some(number);
+        let mut partial =
+            Record::new(self.plan.clone(), self.facts.clone(), self.version.clone(), self.started_unix_ns);
+        partial.apply(Event::StageStarted { stage: number, unix_ns });
+        self.partial = Some(partial);
+        self.samples = 0;
+        let words = format!("Stage {} of {} began: {}.", number + 1, self.stages.len(), self.stage_name(number));
+        self.tell_at(started_s, "event", words);
+    }
+
+    fn ended(&mut self, number: u32, end: &StageEnd) -> Option<Record> {
+        let name = self.stage_name(number);
+        let stage = self.stages.get_mut(number as usize)?;
+        stage.end = Some(end.clone());
+        self.current = None;
+        let words = match end {
+            StageEnd::Complete => format!("{name}: complete."),
+            StageEnd::Interrupted => format!("{name}: interrupted."),
+            StageEnd::Failed(why) => format!("{name}: failed: {why}"),
+        };
+        self.tell("event", words);
+        self.partial.take().filter(|_| {
+            self.plan.stages.get(number as usize).is_some_and(|stage| stage.kind == model::StageKind::Measure)
+        })
+    }
+
+    fn sample(&mut self, sample: &IntervalSample) {
+        self.requests.add(&self.plan, sample);
+        let Some(stage) = self.stages.get_mut(sample.stage as usize) else { return };
+        stage.bytes = sample.ops.iter().fold(stage.bytes, |sum, op| sum.saturating_add(op.bytes));
+        for op in &sample.ops {
+            stage.operations = stage.operations.saturating_add(op.ios).saturating_add(op.error_count());
+        }
+        if !sample.phase.counts() {
+            return;
+        }
+        stage.elapsed_ns = stage.elapsed_ns.max(sample.start_ns.saturating_add(sample.length_ns));
+        let start_s = stage.started_s + sample.start_ns as f64 / 1e9;
+        let (key, length_s) = ((sample.stage, sample.interval), sample.length_ns as f64 / 1e9);
+        let all = self.load.at(key, start_s, length_s);
+        all.samples += 1;
+        let (mut here, mut latency) = (HostLoad::default(), Histogram::new());
+        for op in &sample.ops {
+            let load = all.ops.entry(op.op).or_default();
+            load.ios = load.ios.saturating_add(op.ios);
+            load.bytes = load.bytes.saturating_add(op.bytes);
+            load.errors = load.errors.saturating_add(op.error_count());
+            load.latency.add(&op.latency);
+            // One that is no histogram is refused where it is recorded.
+            let _ = op.latency.merge_into(&mut latency);
+            here.ios = here.ios.saturating_add(op.ios);
+            here.bytes = here.bytes.saturating_add(op.bytes);
+        }
+        here.latency_sum_ns = latency.sum_ns();
+        here.latency_max_ns = latency.max_ns().unwrap_or(0);
+        let Some(host) = self.hosts.get_mut(sample.host as usize) else { return };
+        host.last = Some((here.ios, here.bytes, sample.length_ns, latency.quantile_ns(0.99)));
+        super::track::Part::merge(host.load.at(key, start_s, length_s), here);
+    }
+
+    fn count(&mut self, sample: &CounterSample) {
+        self.counters.add(sample);
+        let Some(stage) = self.stages.get(sample.stage as usize) else { return };
+        let system = System::of(sample);
+        let (start_s, length_s) = (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
+        let key = (sample.stage, sample.number);
+        super::track::Part::merge(self.kernel.at(key, start_s, length_s), system);
+        if let Some(host) = self.hosts.get_mut(sample.host as usize) {
+            host.system = Some((system, sample.length_ns));
+            super::track::Part::merge(host.kernel.at(key, start_s, length_s), system);
+        }
+    }
+
+    /// A stage in words: `4k-random-read · measure`.
+    pub fn stage_name(&self, number: u32) -> String {
+        let stage = self.plan.stages.get(number as usize);
+        stage.map_or_else(|| format!("stage {}", number + 1), |stage| crate::live::stage_name(&self.plan, stage))
+    }
+
+    fn tell(&mut self, kind: &'static str, words: String) {
+        self.tell_at(self.now_s(), kind, words);
+    }
+
+    fn tell_at(&mut self, at_s: f64, kind: &'static str, words: String) {
+        if self.happened.len() == MOST_HAPPENED {
+            self.happened.pop_front();
+        }
+        self.happened.push_back(Happened { at_s, kind, words });
+    }
+}
+
+fn note_words(kind: NoteKind, host: Option<&str>, detail: &str) -> String {
+    let about = crate::words::note(kind);
+    host.map_or_else(|| format!("{about}: {detail}"), |host| format!("{host}: {about}: {detail}"))
+}
+
+/// How a run ended, in words.
+pub fn run_end_words(end: &RunEnd) -> String {
+    match end {
+        RunEnd::Complete => "complete".to_owned(),
+        RunEnd::Interrupted => "interrupted: somebody stopped it".to_owned(),
+        RunEnd::Failed(why) => format!("over: it could not go on: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use super::*;
+use crate::web::page::{View, fragments, page};
+use crate::web::track::MOST;
+use analysis::testing::Recorded;
+use model::{Note, Op, StageKind};
+
+/// A board that heard everything of a recorded run.
+fn told(record: &Record) -> Board {
+    let mut board = Board::new(record.plan.clone(), record.testbed.clone(), &record.version, record.started_unix_ns);
+    for note in &record.notes {
+        board.event(&Event::Note(note.clone()));
+    }
+    for stage in &record.stages {
+        board.event(&Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
+        for sample in &stage.samples {
+            board.event(&Event::Sample(sample.clone()));
+        }
+        if let Some(end) = &stage.end
+            && let Some(part) = board.event(&Event::StageEnded { stage: stage.stage, end: end.clone() })
+        {
+            board.add_results(judge(&part));
+        }
+    }
+    if let Some((unix_ns, end)) = &record.end {
+        board.event(&Event::RunEnded { unix_ns: *unix_ns, end: end.clone() });
+    }
+    board
+}
+
+fn part(board: &Board, view: &View, id: &str) -> String {
+    fragments(board, view).into_iter().find(|(other, _)| *other == id).expect("a part").1
+}
+
+fn measured(hosts: usize, seconds: u32) -> Recorded {
+    let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"1h\"\n[[workload]]\nname = \"w<b>\"\n", hosts);
+    recorded.prepare();
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..seconds {
+        for host in 0..hosts as u32 {
+            recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 50]), (Op::Write, &[3_000_000; 5])]);
+        }
+    }
+    recorded
+}
+
+#[test]
+fn a_run_that_goes_on_says_where_it_stands() {
+    let board = told(&measured(2, 900).record());
+    let view = View::default();
+    assert!(part(&board, &view, "head").contains("running: w&lt;b&gt;"), "{}", part(&board, &view, "head"));
+    let plan = part(&board, &view, "plan");
+    assert!(
+        plan.contains("1 of 2 stages done") && plan.contains("25 %") && plan.contains("aria-current=\"step\""),
+        "{plan}"
+    );
+    let charts = part(&board, &view, "charts");
+    for title in ["IOPS", "Bandwidth, MiB/s", "Latency, read", "Latency, how often, write"] {
+        assert!(charts.contains(&format!("<title>{title}</title>")), "{title}");
+    }
+    assert!(part(&board, &view, "results").contains("when a stage that is measured is over"));
+}
+
+#[test]
+fn the_rates_are_those_of_all_hosts_together_however_long_it_goes() {
+    let board = told(&measured(3, 900).record());
+    let slots = board.whole_slots();
+    assert!(slots.len() <= MOST);
+    for slot in slots.iter().skip(1) {
+        let ios: u64 = slot.part.ops.values().map(|load| load.ios).sum();
+        assert!((ios as f64 / slot.length_s - 165.0).abs() < 1e-6, "{slot:?}");
+        assert_eq!(slot.part.ops[&Op::Read].latency.told().bands.iter().map(|(_, n)| n).sum::<u64>() * 11, ios * 10);
+    }
+}
+
+#[test]
+fn a_moment_that_not_all_hosts_told_of_is_not_drawn_yet() {
+    let mut recorded = measured(2, 3);
+    let stage = recorded.stage(StageKind::Measure);
+    let whole = told(&recorded.record()).whole_slots().len();
+    recorded.host_interval(stage, 0, 3, &[(Op::Read, &[100_000; 50])]);
+    assert_eq!(told(&recorded.record()).whole_slots().len(), whole);
+    recorded.host_interval(stage, 1, 3, &[(Op::Read, &[100_000; 50])]);
+    assert_eq!(told(&recorded.record()).whole_slots().len(), whole + 1);
+}
+
+#[test]
+fn results_and_doubts_come_with_the_end_of_a_stage() {
+    let mut recorded = measured(1, 30);
+    recorded.end();
+    recorded.busy(0.97);
+    let board = told(&recorded.record());
+    let results = part(&board, &View::default(), "results");
+    assert!(
+        results.contains("w&lt;b&gt;") && results.contains("A reason to doubt") || results.contains("Reasons to doubt"),
+        "{results}"
+    );
+    assert!(part(&board, &View::default(), "head").contains("badge good"));
+}
+
+#[test]
+fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
+    let mut recorded = measured(1_000, 1);
+    let lost = Note { stage: None, host: 777, kind: NoteKind::HostLost, detail: "its connection ended".to_owned() };
+    recorded.note(lost);
+    let board = told(&recorded.record());
+    let table = part(&board, &View::default(), "hosts");
+    assert_eq!(table.matches("<tr>").count(), 1 + 50);
+    assert!(table.contains("1 host lost") && table.contains("/?from=50"), "{table}");
+    let name = board.name(777);
+    let view = View { host: Some(777), from: 0, find: name.clone() };
+    assert!(part(&board, &view, "hosts").contains("lost: its connection ended"));
+    assert!(part(&board, &view, "charts").contains(&format!("{name} alone")));
+    let page = page(&board, &View { host: Some(u32::MAX), from: usize::MAX, find: "\"<x>".to_owned() }, "b", true);
+    assert!(
+        page.contains("There is no such host") && page.contains("No host has such a name") && !page.contains("<x>"),
+        "{page}"
+    );
+    assert!(page.len() < 1 << 20, "{}", page.len());
+}
+
+#[test]
+fn metrics_say_what_the_record_says() {
+    let mut recorded = measured(2, 3);
+    recorded.end();
+    let text = told(&recorded.record()).metrics();
+    assert!(text.contains("plimsoll_hosts{state=\"up\"} 2\n") && text.contains("plimsoll_run_over 1\n"), "{text}");
+    let sum: u64 = text
+        .lines()
+        .filter(|line| line.starts_with("plimsoll_requests_total") && line.contains("stage=\"measure\""))
+        .map(|line| line.rsplit(' ').next().and_then(|value| value.parse::<u64>().ok()).expect("a number"))
+        .sum();
+    assert_eq!(sum, 2 * 3 * 55);
+    let known = metrics::names();
+    for line in text.lines().filter(|line| line.starts_with("# TYPE")) {
+        assert!(known.contains(&line.split(' ').nth(2).expect("a name")), "{line}");
+    }
+}
+
+#[test]
+fn odd_events_do_no_harm() {
+    let record = measured(1, 2).record();
+    let mut board = told(&record);
+    let mut stray = record.stages[1].samples[0].clone();
+    (stray.stage, stray.host, stray.start_ns, stray.length_ns) = (99, 99, u64::MAX, u64::MAX);
+    board.event(&Event::Sample(stray.clone()));
+    stray.stage = 1;
+    board.event(&Event::Sample(stray));
+    board.event(&Event::StageStarted { stage: 77, unix_ns: u64::MAX });
+    board.event(&Event::StageEnded { stage: 77, end: StageEnd::Complete });
+    assert!(!fragments(&board, &View::default()).is_empty());
+}

@@ -1,0 +1,325 @@
+//! What the hosts' kernels counted while stages ran, under names like those of node_exporter.
+
+use super::text::{Family, seconds};
+use model::CounterSample;
+use model::counters::{Layer, Metric};
+use std::collections::BTreeMap;
+
+/// How a counter of ours is told.
+struct Shown {
+    family: &'static str,
+    layer: Layer,
+    metric: Metric,
+    /// A label that tells apart what stands in one family: key and value.
+    fixed: Option<(&'static str, &'static str)>,
+    help: &'static str,
+}
+
+const fn shown(
+    family: &'static str,
+    layer: Layer,
+    metric: Metric,
+    fixed: Option<(&'static str, &'static str)>,
+    help: &'static str,
+) -> Shown {
+    Shown { family, layer, metric, fixed, help }
+}
+
+const CPU: &str = "plimsoll_host_cpu_seconds_total";
+const CPU_HELP: &str = "CPU time of all logical CPUs together, while stages ran.";
+
+const fn cpu(metric: Metric, mode: &'static str) -> Shown {
+    shown(CPU, Layer::Cpu, metric, Some(("mode", mode)), CPU_HELP)
+}
+
+/// What is told, families together.
+const SHOWN: [Shown; 40] = [
+    cpu(Metric::UserNs, "user"),
+    cpu(Metric::NiceNs, "nice"),
+    cpu(Metric::SystemNs, "system"),
+    cpu(Metric::IdleNs, "idle"),
+    cpu(Metric::IowaitNs, "iowait"),
+    cpu(Metric::IrqNs, "irq"),
+    cpu(Metric::SoftirqNs, "softirq"),
+    cpu(Metric::StealNs, "steal"),
+    shown(
+        "plimsoll_host_context_switches_total",
+        Layer::Host,
+        Metric::ContextSwitches,
+        None,
+        "Switches between threads.",
+    ),
+    shown("plimsoll_host_intr_total", Layer::Host, Metric::Interrupts, None, "Interrupts that were served."),
+    shown("plimsoll_host_memory_free_bytes", Layer::Memory, Metric::FreeBytes, None, "Memory that nobody uses."),
+    shown(
+        "plimsoll_host_memory_available_bytes",
+        Layer::Memory,
+        Metric::AvailableBytes,
+        None,
+        "Memory that programs could still take.",
+    ),
+    shown("plimsoll_host_memory_cached_bytes", Layer::Memory, Metric::CachedBytes, None, "The page cache."),
+    shown(
+        "plimsoll_host_memory_dirty_bytes",
+        Layer::Memory,
+        Metric::DirtyBytes,
+        None,
+        "Pages that wait to be written.",
+    ),
+    shown(
+        "plimsoll_host_memory_writeback_bytes",
+        Layer::Memory,
+        Metric::WritebackBytes,
+        None,
+        "Pages on their way to a device.",
+    ),
+    shown(
+        "plimsoll_host_pressure_waiting_seconds_total",
+        Layer::Pressure,
+        Metric::SomeNs,
+        None,
+        "Time in which some task waited for the resource.",
+    ),
+    shown(
+        "plimsoll_host_pressure_stalled_seconds_total",
+        Layer::Pressure,
+        Metric::FullNs,
+        None,
+        "Time in which all tasks waited for the resource.",
+    ),
+    shown("plimsoll_host_disk_reads_completed_total", Layer::Block, Metric::Reads, None, "Reads that completed."),
+    shown("plimsoll_host_disk_read_bytes_total", Layer::Block, Metric::ReadBytes, None, "Bytes that were read."),
+    shown(
+        "plimsoll_host_disk_read_time_seconds_total",
+        Layer::Block,
+        Metric::ReadNs,
+        None,
+        "The sum of the times that reads took.",
+    ),
+    shown("plimsoll_host_disk_writes_completed_total", Layer::Block, Metric::Writes, None, "Writes that completed."),
+    shown("plimsoll_host_disk_written_bytes_total", Layer::Block, Metric::WriteBytes, None, "Bytes that were written."),
+    shown(
+        "plimsoll_host_disk_write_time_seconds_total",
+        Layer::Block,
+        Metric::WriteNs,
+        None,
+        "The sum of the times that writes took.",
+    ),
+    shown("plimsoll_host_disk_io_now", Layer::Block, Metric::InFlight, None, "Requests that are outstanding."),
+    shown(
+        "plimsoll_host_disk_io_time_seconds_total",
+        Layer::Block,
+        Metric::BusyNs,
+        None,
+        "Time in which a request was outstanding.",
+    ),
+    shown(
+        "plimsoll_host_disk_io_time_weighted_seconds_total",
+        Layer::Block,
+        Metric::QueueNs,
+        None,
+        "The sum of the times of all requests.",
+    ),
+    shown(
+        "plimsoll_host_disk_discards_completed_total",
+        Layer::Block,
+        Metric::Discards,
+        None,
+        "Discards that completed.",
+    ),
+    shown("plimsoll_host_disk_flush_requests_total", Layer::Block, Metric::Flushes, None, "Flushes that completed."),
+    shown(
+        "plimsoll_host_network_receive_bytes_total",
+        Layer::Nic,
+        Metric::ReceivedBytes,
+        None,
+        "Bytes that were received.",
+    ),
+    shown(
+        "plimsoll_host_network_receive_packets_total",
+        Layer::Nic,
+        Metric::ReceivedPackets,
+        None,
+        "Packets that were received.",
+    ),
+    shown(
+        "plimsoll_host_network_receive_errs_total",
+        Layer::Nic,
+        Metric::ReceiveErrors,
+        None,
+        "Packets that came with errors.",
+    ),
+    shown(
+        "plimsoll_host_network_receive_drop_total",
+        Layer::Nic,
+        Metric::ReceiveDrops,
+        None,
+        "Packets that came and were dropped.",
+    ),
+    shown("plimsoll_host_network_transmit_bytes_total", Layer::Nic, Metric::SentBytes, None, "Bytes that were sent."),
+    shown(
+        "plimsoll_host_network_transmit_packets_total",
+        Layer::Nic,
+        Metric::SentPackets,
+        None,
+        "Packets that were sent.",
+    ),
+    shown(
+        "plimsoll_host_network_transmit_errs_total",
+        Layer::Nic,
+        Metric::SendErrors,
+        None,
+        "Packets that could not be sent.",
+    ),
+    shown(
+        "plimsoll_host_network_transmit_drop_total",
+        Layer::Nic,
+        Metric::SendDrops,
+        None,
+        "Packets that were dropped instead of sent.",
+    ),
+    shown(
+        "plimsoll_host_infiniband_port_data_received_bytes_total",
+        Layer::Rdma,
+        Metric::ReceivedBytes,
+        None,
+        "Bytes that a port received.",
+    ),
+    shown(
+        "plimsoll_host_infiniband_port_data_transmitted_bytes_total",
+        Layer::Rdma,
+        Metric::SentBytes,
+        None,
+        "Bytes that a port sent.",
+    ),
+    shown("plimsoll_host_nfs_requests_total", Layer::Nfs, Metric::Calls, None, "Requests to NFS servers."),
+    shown(
+        "plimsoll_host_nfs_retransmissions_total",
+        Layer::Nfs,
+        Metric::Retransmissions,
+        None,
+        "Requests to NFS servers that were sent once more.",
+    ),
+];
+
+/// The label that names a thing of a layer, if a layer has several.
+fn label(layer: Layer) -> Option<&'static str> {
+    match layer {
+        Layer::Block | Layer::Nic | Layer::Rdma => Some("device"),
+        Layer::Pressure => Some("resource"),
+        Layer::Nfs => Some("mountpoint"),
+        _ => None,
+    }
+}
+
+/// The families of this file.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let mut names: Vec<&'static str> = SHOWN.iter().map(|shown| shown.family).collect();
+    names.dedup();
+    names.into_iter()
+}
+
+/// Totals since the run began, and states as they last were.
+#[derive(Debug, Default)]
+pub struct Kernel {
+    /// By place in the list, host, and name.
+    values: BTreeMap<(usize, u32, String), u128>,
+}
+
+impl Kernel {
+    /// Adds a sample.
+    pub fn add(&mut self, sample: &CounterSample) {
+        let mut states: BTreeMap<(usize, String), u128> = BTreeMap::new();
+        for entry in &sample.entries {
+            // One sum over all CPUs: a line for each of thousands would be a burden on who scrapes.
+            let name = if label(entry.layer).is_some() { entry.name.as_str() } else { "" };
+            for (place, shown) in SHOWN.iter().enumerate().filter(|(_, shown)| shown.layer == entry.layer) {
+                let Some(value) = entry.get(shown.metric) else { continue };
+                if shown.metric.is_gauge() {
+                    states.insert((place, name.to_owned()), u128::from(value));
+                } else {
+                    let sum = self.values.entry((place, sample.host, name.to_owned())).or_insert(0);
+                    *sum = sum.saturating_add(u128::from(value));
+                }
+            }
+        }
+        for ((place, name), value) in states {
+            self.values.insert((place, sample.host, name), value);
+        }
+    }
+
+    /// Writes the families behind `out`.
+    pub fn render(&self, out: &mut String, names: &[String]) {
+        let mut family: Option<Family> = None;
+        let mut last = "";
+        for (place, shown) in SHOWN.iter().enumerate() {
+            if shown.family != last {
+                out.push_str(&family.take().map(Family::finish).unwrap_or_default());
+                last = shown.family;
+            }
+            let open = family.get_or_insert_with(|| match shown.metric.is_gauge() {
+                true => Family::gauge(shown.family, shown.help),
+                false => Family::counter(shown.family, shown.help),
+            });
+            let from = (place, 0, String::new());
+            for ((_, host, name), value) in self.values.range(from..).take_while(|(key, _)| key.0 == place) {
+                let host = names.get(*host as usize).map_or("", String::as_str);
+                let mut labels = vec![("host", host)];
+                labels.extend(label(shown.layer).map(|key| (key, name.as_str())));
+                labels.extend(shown.fixed);
+                let is_time = shown.family.ends_with("_seconds_total");
+                open.add(&labels, &if is_time { seconds(*value) } else { value.to_string() });
+            }
+        }
+        out.push_str(&family.map(Family::finish).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::counters::Entry;
+
+    #[test]
+    fn names_follow_the_conventions_and_families_stand_together() {
+        for shown in &SHOWN {
+            assert_eq!(shown.family.ends_with("_total"), !shown.metric.is_gauge(), "{}", shown.family);
+            let unit = |end: &str| shown.family.contains(end);
+            assert_eq!(shown.metric.word().ends_with("_ns"), unit("_seconds"), "{}", shown.family);
+            assert_eq!(shown.metric.word().ends_with("_bytes"), unit("_bytes"), "{}", shown.family);
+        }
+        let all: Vec<&str> = names().collect();
+        let unique: std::collections::BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(unique.len(), all.len(), "a family in two places is one too many for who scrapes");
+    }
+
+    #[test]
+    fn sums_grow_over_samples_and_cpus_and_states_are_the_last() {
+        let entry =
+            |layer, name: &str, metric, value| Entry { layer, name: name.to_owned(), values: vec![(metric, value)] };
+        let sample = |host, free| CounterSample {
+            host,
+            entries: vec![
+                entry(Layer::Cpu, "0", Metric::UserNs, 1_500_000_000),
+                entry(Layer::Cpu, "1", Metric::UserNs, 500_000_000),
+                entry(Layer::Memory, "", Metric::FreeBytes, free),
+                entry(Layer::Nic, "eth0", Metric::SentBytes, 10),
+                entry(Layer::Thread, "77", Metric::RunNs, 1),
+            ],
+            ..CounterSample::default()
+        };
+        let mut kernel = Kernel::default();
+        [sample(0, 5), sample(0, 3), sample(1, 9)].iter().for_each(|sample| kernel.add(sample));
+        let mut out = String::new();
+        kernel.render(&mut out, &["a".to_owned(), "b".to_owned()]);
+        for line in [
+            "plimsoll_host_cpu_seconds_total{host=\"a\",mode=\"user\"} 4\n",
+            "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",
+            "plimsoll_host_memory_free_bytes{host=\"a\"} 3\n",
+            "plimsoll_host_network_transmit_bytes_total{host=\"a\",device=\"eth0\"} 20\n",
+        ] {
+            assert!(out.contains(line), "{line}{out}");
+        }
+        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu").count() == 1, "{out}");
+    }
+}

@@ -1,0 +1,153 @@
+//! What was sent to the targets since the run began: counts, bytes, service times, errors.
+
+use super::text::{Family, seconds};
+use crate::words;
+use model::{IntervalSample, Op, Plan};
+use std::collections::BTreeMap;
+
+/// How many buckets a classic histogram has, without the last one, which is for all.
+const EDGES: usize = 27;
+
+/// The upper ends of the buckets in ns, inclusive: the last nanosecond before each power of two from 1 µs to 69 s. Each is the upper end of a
+/// bucket of our own histograms, so that the counts are exact.
+fn edges_ns() -> [u64; EDGES] {
+    std::array::from_fn(|number| (1 << (number + 10)) - 1)
+}
+
+/// The families of this file.
+pub const NAMES: [&str; 4] = [
+    "plimsoll_requests_total",
+    "plimsoll_bytes_total",
+    "plimsoll_request_errors_total",
+    "plimsoll_request_duration_seconds",
+];
+
+/// Which requests a total is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Labels {
+    /// The host's number.
+    pub host: u32,
+    /// The workload's name; empty for the whole layout.
+    pub workload: String,
+    /// What the stage is for.
+    pub stage: String,
+    /// The operation.
+    pub op: Op,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Total {
+    ios: u64,
+    bytes: u64,
+    errors: BTreeMap<i32, u64>,
+    sum_ns: u128,
+    /// Cumulative: requests that took no longer than each edge.
+    at_most: [u64; EDGES],
+}
+
+/// Totals since the run began.
+#[derive(Debug, Default)]
+pub struct Requests {
+    totals: BTreeMap<Labels, Total>,
+}
+
+impl Requests {
+    /// Adds a sample: everything that was sent, drains included, so that it agrees with the kernel's counters.
+    pub fn add(&mut self, plan: &Plan, sample: &IntervalSample) {
+        let Some(stage) = plan.stages.get(sample.stage as usize) else { return };
+        for op in &sample.ops {
+            let workload = stage.works.get(op.work as usize).map(|work| work.workload.clone()).unwrap_or_default();
+            let labels = Labels { host: sample.host, workload, stage: stage.kind.to_string(), op: op.op };
+            let total = self.totals.entry(labels).or_default();
+            // One that is no histogram is refused where it is recorded.
+            let Ok(counts) = op.latency.at_most(edges_ns()) else { continue };
+            for (sum, count) in total.at_most.iter_mut().zip(counts) {
+                *sum = sum.saturating_add(count);
+            }
+            total.sum_ns = total.sum_ns.saturating_add(op.latency.sum_ns().unwrap_or(0));
+            total.ios = total.ios.saturating_add(op.ios);
+            total.bytes = total.bytes.saturating_add(op.bytes);
+            for (errno, count) in &op.errors {
+                let sum = total.errors.entry(*errno).or_insert(0);
+                *sum = sum.saturating_add(*count);
+            }
+        }
+    }
+
+    /// Requests of a host that failed.
+    pub fn errors_of(&self, host: u32) -> u64 {
+        let from = Labels { host, workload: String::new(), stage: String::new(), op: Op::Read };
+        let here = self.totals.range(from..).take_while(|(labels, _)| labels.host == host);
+        here.flat_map(|(_, total)| total.errors.values()).sum()
+    }
+
+    /// Writes the families behind `out`.
+    pub fn render(&self, out: &mut String, names: &[String]) {
+        let [ios, bytes, errors, durations] = NAMES;
+        let mut ios = Family::counter(ios, "Requests that succeeded in full.");
+        let mut bytes = Family::counter(bytes, "Bytes that the targets accepted or delivered.");
+        let mut errors = Family::counter(errors, "Requests that failed, by the kernel's error or what a check found.");
+        let mut durations =
+            Family::histogram(durations, "Service times (completed - submitted) of requests that succeeded.");
+        let edges = edges_ns().map(|edge| seconds(u128::from(edge)));
+        for (labels, total) in &self.totals {
+            let host = names.get(labels.host as usize).map_or("", String::as_str);
+            let common =
+                [("op", labels.op.name()), ("workload", &labels.workload), ("host", host), ("stage", &labels.stage)];
+            ios.add(&common, &total.ios.to_string());
+            bytes.add(&common, &total.bytes.to_string());
+            for (errno, count) in &total.errors {
+                let word = words::errno(*errno);
+                errors.add(&[common.as_slice(), &[("error", &word)]].concat(), &count.to_string());
+            }
+            for (edge, count) in edges.iter().zip(total.at_most) {
+                durations.add_as("_bucket", &[common.as_slice(), &[("le", edge)]].concat(), &count.to_string());
+            }
+            durations.add_as("_bucket", &[common.as_slice(), &[("le", "+Inf")]].concat(), &total.ios.to_string());
+            durations.add_as("_sum", &common, &seconds(total.sum_ns));
+            durations.add_as("_count", &common, &total.ios.to_string());
+        }
+        for family in [ios, bytes, errors, durations] {
+            out.push_str(&family.finish());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+    use model::histogram::{bucket_bounds, bucket_of};
+
+    #[test]
+    fn every_edge_is_one_of_our_own_histograms() {
+        for edge in edges_ns() {
+            assert_eq!(bucket_bounds(bucket_of(edge)).1, edge);
+        }
+    }
+
+    #[test]
+    fn counts_are_exact_on_both_sides_of_an_edge_and_add_up() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_023, 1_024, 5_000_000])]);
+        recorded.interval(stage, 1, &[(Op::Read, &[90_000_000_000])]);
+        recorded.fail(stage, 1, Op::Read, 5, 3);
+        let record = recorded.record();
+        let mut requests = Requests::default();
+        record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
+        let mut out = String::new();
+        requests.render(&mut out, &["n\"1".to_owned()]);
+        let labels = "op=\"read\",workload=\"w\",host=\"n\\\"1\",stage=\"measure\"";
+        for (edge, count) in
+            [("0.000001023", 1), ("0.000002047", 2), ("0.008388607", 3), ("68.719476735", 3), ("+Inf", 4)]
+        {
+            let line = format!("plimsoll_request_duration_seconds_bucket{{{labels},le=\"{edge}\"}} {count}\n");
+            assert!(out.contains(&line), "{line}{out}");
+        }
+        assert!(out.contains(&format!("plimsoll_request_duration_seconds_sum{{{labels}}} 90.005002047\n")), "{out}");
+        assert!(out.contains(&format!("plimsoll_request_errors_total{{{labels},error=\"EIO\"}} 3\n")), "{out}");
+        assert_eq!((requests.errors_of(0), requests.errors_of(1)), (3, 0));
+    }
+}

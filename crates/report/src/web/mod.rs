@@ -1,0 +1,19 @@
+//! The pages and the metrics that a server gives out: pure, from what is known of a run. The server itself is the program's.
+
+pub mod board;
+mod charts;
+mod hosts;
+mod load;
+pub mod metrics;
+pub mod page;
+pub mod shelf;
+mod track;
+
+/// The style of every page.
+pub const STYLE: &str = concat!(include_str!("../html/style.css"), include_str!("live.css"));
+/// The script of every page: values under the pointer.
+pub const SCRIPT: &str = include_str!("../html/script.js");
+/// The script of the live page.
+pub const LIVE_SCRIPT: &str = include_str!("live.js");
+/// The mark in a browser's tab: the load line of a ship.
+pub const ICON: &str = include_str!("icon.svg");

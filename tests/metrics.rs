@@ -1,0 +1,128 @@
+//! What Prometheus makes of a run: a real one, from the distribution.
+
+mod common;
+#[path = "common/http.rs"]
+mod http;
+
+use common::{end, has, plimsoll, run, scratch, start, text};
+use http::{address_of, get};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Ended with the test.
+struct Prometheus {
+    child: Child,
+    address: String,
+}
+
+impl Prometheus {
+    fn scraping(target: &str, folder: &Path) -> Prometheus {
+        let config = format!(
+            "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: plimsoll\n    honor_labels: true\n    static_configs:\n      - targets: ['{target}']\n"
+        );
+        let path = folder.join("prometheus.yml");
+        fs::write(&path, config).expect("a configuration");
+        run("promtool", &["check", "config", text(&path)]);
+        let address = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address").to_string();
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", text(&path)))
+            .arg(format!("--storage.tsdb.path={}", text(&folder.join("tsdb"))))
+            .arg(format!("--web.listen-address={address}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a Prometheus that starts");
+        Prometheus { child, address }
+    }
+
+    /// What a query gives; null while there is no answer.
+    fn query(&self, query: &str) -> Value {
+        if std::net::TcpStream::connect(&self.address).is_err() {
+            return Value::Null;
+        }
+        let escaped: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let body = get(&self.address, &format!("/api/v1/query?query={escaped}"), &["Accept-Encoding: identity"]).body;
+        let json = body.find('{').zip(body.rfind('}')).map(|(from, to)| &body[from..=to]);
+        json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
+    /// The one value of a query, when it has become `wanted`.
+    fn wait_for(&self, query: &str, wanted: f64) {
+        let start = Instant::now();
+        loop {
+            let answer = self.query(query);
+            let value = answer["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
+            if value.is_some_and(|value| (value - wanted).abs() <= wanted.abs() * 1e-9) {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "{query} is {answer}, and not {wanted}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_real_prometheus_reads_what_the_run_file_says() {
+    if !has("a real Prometheus", &["prometheus"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let options = ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
+    let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
+    let address = address_of(&mut child);
+    let prometheus = Prometheus::scraping(&address, here);
+    prometheus.wait_for("plimsoll_run_over", 1.0);
+
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool");
+    let metrics = get(&address, "/metrics", &[]);
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.head.to_lowercase().contains("text/plain; version=0.0.4"), "{}", metrics.head);
+    promtool.stdin.take().expect("its input").write_all(metrics.body.as_bytes()).expect("metrics");
+    let checked = end(promtool).with_code(0);
+    assert_eq!((checked.out.as_str(), checked.err.as_str()), ("", ""), "no remark of the linter");
+
+    let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let issued = |key: &str| -> f64 {
+        results["issued"].as_array().into_iter().flatten().filter_map(|entry| entry[key].as_f64()).sum()
+    };
+    prometheus.wait_for("sum(plimsoll_requests_total)", issued("ios"));
+    prometheus.wait_for("sum(plimsoll_bytes_total)", issued("bytes"));
+    prometheus.wait_for("sum(plimsoll_request_duration_seconds_bucket{le=\"+Inf\"})", issued("ios"));
+    prometheus.wait_for("count(count by (host) (plimsoll_requests_total))", 2.0);
+
+    // Every panel of the dashboard asks what this Prometheus understands.
+    let dashboard = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/grafana-dashboard.json"));
+    let dashboard: Value = serde_json::from_str(&dashboard.expect("a dashboard")).expect("JSON");
+    let mut asked = 0;
+    for panel in dashboard["panels"].as_array().expect("panels") {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let query = target["expr"].as_str().expect("a query");
+            let query = query.replace("$__rate_interval", "1m").replace("$host", ".*").replace("$workload", ".*");
+            let answer = prometheus.query(&query);
+            assert_eq!(answer["status"], Value::from("success"), "{query}: {answer}");
+            asked += 1;
+        }
+    }
+    assert!(asked >= 10, "{asked}");
+    run("kill", &["-s", "INT", &child.id().to_string()]);
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+}
