@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The most that Linux moves in one request (`MAX_RW_COUNT` in `include/linux/fs.h`), in bytes.
-const MAX_RW_COUNT: u32 = 0x7fff_f000;
+pub(crate) const MAX_RW_COUNT: u32 = 0x7fff_f000;
 const PPM: u64 = 1_000_000;
 
 /// One request to a device.

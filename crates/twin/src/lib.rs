@@ -3,9 +3,10 @@
 //! A [`Device`] answers each request with the instant at which it will complete. It lives in virtual time: it reads no
 //! clock, starts no thread and opens no file, so the same seed gives the same answers on the same machine, and an hour
 //! of load passes in seconds. What a device does follows from its [`DeviceSpec`], which stands behind `sim:` in a
-//! target. The formulas that such a device must obey are in `docs/METHOD.md`, "Simulated targets".
+//! target. A [`Cluster`] is a whole described testbed, whose right answers are known as shapes and ceilings. The formulas that such a device must obey are in `docs/METHOD.md`, "Simulated targets".
 
 mod check;
+pub mod cluster;
 mod device;
 mod display;
 mod errno;
@@ -18,6 +19,7 @@ mod sampler;
 mod spec;
 mod stall;
 
+pub use cluster::{Cluster, ClusterSpec};
 pub use device::{Answer, Device, Request};
 pub use preset::{PRESETS, Preset};
 pub use spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};

@@ -1,0 +1,279 @@
+//! A simulated cluster: a described testbed as queues, through which each request finds its way in virtual time.
+//!
+//! [`spec`] says which testbed and how it is used; [`topology`] makes resources of it; [`route`] lays the way of a request; this module lets
+//! requests meet each other, in the exact order of their events. What the model leaves out stands in `docs/METHOD.md`.
+
+mod flow;
+mod migration;
+mod resource;
+mod route;
+mod settings;
+mod spec;
+mod streams;
+mod topology;
+
+pub use spec::{CLUSTER, ClusterSpec, Route};
+
+use crate::device::{MAX_RW_COUNT, Request};
+use crate::errno::ENOSPC;
+use flow::{At, Flow, Lane};
+use migration::{VOLUME_SHARE, Window};
+use model::{Bytes, Cluster as Testbed, Op};
+use resource::Resource;
+use route::{Asked, Router};
+use settings::Settings;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use streams::Streams;
+use topology::Topology;
+
+const PPM: f64 = 1e6;
+
+/// A kind of resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The drives on which data rests.
+    Drives,
+    /// The drives of the cache tier.
+    Cache,
+    /// The storage nodes' ports, each direction for itself.
+    Ports,
+    /// The clients' ports, each direction for itself.
+    ClientPorts,
+    /// The switches.
+    Fabric,
+    /// The path between two sites, each direction for itself.
+    SiteLink,
+    /// The links between sockets, each direction for itself.
+    SocketLink,
+    /// The storage nodes' cores.
+    Cpu,
+    /// What moves a node's volumes; at work only while they migrate.
+    Mover,
+}
+
+/// A request that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// When, in ns of virtual time.
+    pub at_ns: u64,
+    /// What was given with it.
+    pub ticket: u64,
+    /// The bytes moved, or a negative errno.
+    pub result: i32,
+}
+
+/// A part of a request goes on. Of several at one instant, the one that was planned first comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    at_ns: u64,
+    order: u64,
+    flow: u32,
+    lane: Lane,
+    hop: u32,
+}
+
+/// A host's place for data.
+#[derive(Clone, Debug)]
+struct Volume {
+    host: u32,
+    file: u32,
+    streams: Streams,
+}
+
+/// A simulated cluster at an instant of virtual time, and all requests that are under way in it.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    topology: Topology,
+    router: Router,
+    volumes: Vec<Volume>,
+    volume_bytes: u64,
+    flows: Vec<Flow>,
+    free: Vec<u32>,
+    steps: BinaryHeap<Reverse<Step>>,
+    order: u64,
+}
+
+impl Cluster {
+    /// An idle cluster. What it does follows from the testbed, `spec`, `seed` and the requests.
+    ///
+    /// # Errors
+    /// When the testbed does not say enough of its drives, or is too large; in words, with the remedy.
+    pub fn new(testbed: &Testbed, spec: &ClusterSpec, seed: u64) -> Result<Cluster, String> {
+        let settings = Settings::new(testbed, spec);
+        let topology = Topology::new(testbed, spec, settings.by_site)?;
+        Ok(Cluster {
+            volume_bytes: volume(testbed, spec).0,
+            router: Router::new(settings, seed),
+            topology,
+            volumes: Vec::new(),
+            flows: Vec::new(),
+            free: Vec::new(),
+            steps: BinaryHeap::new(),
+            order: 0,
+        })
+    }
+
+    /// Gives a file of host number `host` its place, and comes back with the number of its volume. Hosts sit on the nodes in turn, or are clients.
+    pub fn add_volume(&mut self, host: u32, file: u32) -> u32 {
+        self.volumes.push(Volume { host, file, streams: Streams::default() });
+        if let Some(span) = self.router.settings.migration {
+            let nodes = self.topology.nodes.len() as u32;
+            let mut hosts: Vec<u32> =
+                self.volumes.iter().map(|volume| volume.host).filter(|other| other % nodes == host % nodes).collect();
+            hosts.sort_unstable();
+            hosts.dedup();
+            let share = VOLUME_SHARE.saturating_mul(hosts.len() as u64);
+            let mover = self.topology.nodes[(host % nodes) as usize].mover;
+            let window = Window::new(span.at_ns, span.length_ns, share);
+            self.topology.resources[mover as usize] = Resource::drive(Layer::Mover, Some(window));
+        }
+        (self.volumes.len() - 1) as u32
+    }
+
+    /// Tells how many bytes the load touches from now on: what of them the cache tier answers follows from its size.
+    pub fn set_footprint(&mut self, footprint: Bytes) {
+        self.router.settings.set_footprint(footprint);
+    }
+
+    /// Takes a request at `now_ns` of virtual time, which never runs backwards. [`advance`](Self::advance) tells when it is over, with its `ticket`.
+    ///
+    /// # Panics
+    /// When there is no such volume.
+    pub fn submit(&mut self, now_ns: u64, volume: u32, request: Request, ticket: u64) {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.flows.push(Flow::default());
+            (self.flows.len() - 1) as u32
+        });
+        let flow = &mut self.flows[number as usize];
+        flow.clear();
+        flow.ticket = ticket;
+        flow.result = result_of(request, self.volume_bytes);
+        let volume = &mut self.volumes[volume as usize];
+        if flow.result > 0 {
+            let bytes = flow.result as u64;
+            let asked = Asked {
+                host: volume.host,
+                file: volume.file,
+                offset: request.offset,
+                bytes,
+                is_write: request.op == Op::Write,
+                is_sequential: volume.streams.goes_on(request.offset, bytes),
+                now_ns,
+            };
+            self.router.lay(&self.topology, &asked, flow);
+        } else {
+            // What moves nothing meets the software alone.
+            let delay_ns = self.router.settings.stack_ns.max(1);
+            flow.head.push(flow::Hop { at: At::Nowhere, delay_ns });
+        }
+        self.plan(now_ns, number, Lane::Head, 0);
+    }
+
+    /// When something happens next within the cluster, in ns; `None` when nothing is under way.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.steps.peek().map(|step| step.0.at_ns)
+    }
+
+    /// Lets time pass up to and with `until_ns`, but no further than to the first request that is over.
+    pub fn advance(&mut self, until_ns: u64) -> Option<Done> {
+        while let Some(Reverse(step)) = self.steps.peek().copied() {
+            if step.at_ns > until_ns {
+                return None;
+            }
+            self.steps.pop();
+            if let Some(done) = self.take(step) {
+                return Some(done);
+            }
+        }
+        None
+    }
+
+    /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on average; `None` where there are none.
+    pub fn utilisation(&self, layer: Layer, now_ns: u64) -> Option<f64> {
+        let of_layer = || self.topology.resources.iter().filter(|resource| resource.layer == layer);
+        let width: u64 = of_layer().map(Resource::width).sum();
+        let busy_ns: f64 = of_layer().map(|resource| resource.busy_ns() as f64).sum();
+        (width > 0 && now_ns > 0).then(|| busy_ns / (width as f64 * now_ns as f64))
+    }
+
+    fn plan(&mut self, at_ns: u64, flow: u32, lane: Lane, hop: u32) {
+        self.order += 1;
+        self.steps.push(Reverse(Step { at_ns, order: self.order, flow, lane, hop }));
+    }
+
+    /// Does a step of a request.
+    fn take(&mut self, step: Step) -> Option<Done> {
+        let Step { at_ns, flow: number, lane, .. } = step;
+        let mut hop_number = step.hop;
+        // What needs no waiting is done at once.
+        while let Some(hop) = self.flows[number as usize].hop(lane, hop_number) {
+            let ready_ns = match hop.at {
+                At::Nowhere => at_ns,
+                At::Queue(place, ns) => self.topology.resources[place as usize].take(at_ns, ns),
+                At::Defer(place, ns) => self.topology.resources[place as usize].defer(at_ns, ns),
+            };
+            let next_ns = ready_ns.saturating_add(hop.delay_ns);
+            hop_number += 1;
+            if next_ns > at_ns {
+                self.plan(next_ns, number, lane, hop_number);
+                return None;
+            }
+        }
+        self.leave_lane(at_ns, number, lane)
+    }
+
+    /// A lane of a request is over: the next begins, or the request is over.
+    fn leave_lane(&mut self, at_ns: u64, number: u32, lane: Lane) -> Option<Done> {
+        let flow = &mut self.flows[number as usize];
+        match lane {
+            Lane::Head => {
+                let width = flow.width();
+                flow.left = u32::from(width);
+                if width == 0 {
+                    self.plan(at_ns, number, Lane::Tail, 0);
+                }
+                (0..width).for_each(|branch| self.plan(at_ns, number, Lane::Branch(branch), 0));
+                None
+            }
+            Lane::Branch(_) => {
+                flow.left = flow.left.saturating_sub(1);
+                if flow.left == 0 {
+                    self.plan(at_ns, number, Lane::Tail, 0);
+                }
+                None
+            }
+            Lane::Tail => {
+                self.free.push(number);
+                Some(Done { at_ns, ticket: flow.ticket, result: flow.result })
+            }
+        }
+    }
+}
+
+/// The size of each host's volume: what the spec says, or what all capacity drives hold once, shared among the nodes, in whole MiB.
+pub fn volume(testbed: &Testbed, spec: &ClusterSpec) -> Bytes {
+    let settings = Settings::new(testbed, spec);
+    let raw: f64 = testbed
+        .drives(model::cluster::Role::Capacity)
+        .map(|(count, figures)| count as f64 * figures.capacity_bytes.unwrap_or(0.0))
+        .sum();
+    let share = raw / settings.space / testbed.node_count().max(1) as f64;
+    let whole = (share as u64).min(crate::check::MOST_BYTES) >> 20 << 20;
+    spec.volume.unwrap_or(Bytes(whole.max(1 << 20)))
+}
+
+/// What comes back: what a Linux block device of this size moves.
+fn result_of(request: Request, volume_bytes: u64) -> i32 {
+    let left = volume_bytes.saturating_sub(request.offset);
+    let length = request.length.min(MAX_RW_COUNT);
+    let moved = length.min(u32::try_from(left).unwrap_or(u32::MAX)) as i32;
+    match request.op {
+        Op::Fsync | Op::Trim => 0,
+        Op::Write if moved == 0 && length > 0 => -ENOSPC,
+        Op::Read | Op::Write => moved,
+    }
+}
+
+#[cfg(test)]
+mod tests;

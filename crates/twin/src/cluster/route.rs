@@ -1,0 +1,356 @@
+//! Where a request goes: which nodes and drives hold its block, and what lies between. Pure, but for the chances that it draws.
+
+use super::flow::{At, Flow, Hop};
+use super::migration::REQUEST_NS;
+use super::spec::Route;
+use super::topology::{Drive, Duplex, Node, Topology};
+use super::{PPM, Settings};
+use crate::sampler::Sampler;
+use crate::spec::Service;
+use model::cluster::CopiesUsed;
+use model::rng::{Rng, derive};
+
+/// Blocks that are kept together: what lies within has the same nodes and drives.
+const SLAB_BITS: u32 = 20;
+/// How much the times of media vary: the standard deviation of their logarithm.
+const SIGMA: f64 = 0.3;
+/// What is drawn is divided by it.
+const UNIT: u64 = 1_000_000;
+
+/// What a request is, once its volume knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) host: u32,
+    pub(super) file: u32,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    pub(super) is_write: bool,
+    pub(super) is_sequential: bool,
+    pub(super) now_ns: u64,
+}
+
+/// Lays the ways of requests.
+#[derive(Clone, Debug)]
+pub(super) struct Router {
+    pub(super) settings: Settings,
+    rng: Rng,
+    spread: Sampler,
+    /// The nodes of the block at hand; kept to be used again.
+    copies: Vec<u32>,
+}
+
+/// Who asks, and over what.
+#[derive(Clone, Copy)]
+enum Asker {
+    Node(u32),
+    Client(Option<Duplex>),
+}
+
+impl Router {
+    pub(super) fn new(settings: Settings, seed: u64) -> Router {
+        // The mean of the lognormal distribution is 1: what varies shall not change how much a drive carries.
+        let median_ns = (UNIT as f64 / (SIGMA * SIGMA / 2.0).exp()) as u64;
+        let spread = Sampler::new(&Service::Lognormal { median_ns, sigma: SIGMA });
+        Router { settings, rng: Rng::new(seed), spread, copies: Vec::new() }
+    }
+
+    fn chance(&mut self, share: f64) -> bool {
+        share >= 1.0 || (share > 0.0 && (self.rng.below(UNIT) as f64) < share * UNIT as f64)
+    }
+
+    fn varied(&mut self, ns: f64) -> u64 {
+        whole(ns * self.spread.draw_ns(&mut self.rng) as f64 / UNIT as f64)
+    }
+
+    /// Lays the way of a request that moves bytes.
+    pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
+        let key = self.place(topology, asked);
+        let nodes = topology.nodes.len() as u32;
+        let own = asked.host % nodes.max(1);
+        let asker = match topology.clients.len() {
+            0 => Asker::Node(own),
+            clients => Asker::Client(topology.clients[asked.host as usize % clients]),
+        };
+        let shares = &self.settings;
+        let is_remote =
+            unit(derive(key, &[1])) < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
+        let extra_ns = shares.stack_ns.saturating_add(route_ns(shares.route));
+        flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
+        if self.settings.moves_at(asked.now_ns) {
+            flow.head.push(queue(topology.nodes[own as usize].mover, REQUEST_NS as f64));
+        }
+        let copies = std::mem::take(&mut self.copies);
+        if asked.is_write {
+            self.write(topology, asked, key, &copies, asker, is_remote, flow);
+        } else {
+            self.read(topology, asked, key, &copies, asker, is_remote, flow);
+        }
+        self.copies = copies;
+    }
+
+    /// Finds the nodes of a block, the first of which is its master, and comes back with a number that is the block's own.
+    fn place(&mut self, topology: &Topology, asked: &Asked) -> u64 {
+        let epoch = u64::from(self.settings.has_moved_at(asked.now_ns));
+        let key = derive(u64::from(asked.host), &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch]);
+        self.copies.clear();
+        let sites = topology.holders.len();
+        let wanted = if self.settings.on_one_node { 1 } else { self.settings.blocks as usize };
+        for (index, holders) in topology.holders.iter().enumerate() {
+            // Odd ones out go to the first sites.
+            let here = (wanted / sites + usize::from(index < wanted % sites)).min(holders.len());
+            let first = (key % holders.len() as u64) as usize;
+            self.copies.extend((0..here).map(|step| holders[(first + step) % holders.len()]));
+        }
+        key
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the facts of one request, all of them needed at once")]
+    fn read(
+        &mut self,
+        topology: &Topology,
+        asked: &Asked,
+        key: u64,
+        copies: &[u32],
+        asker: Asker,
+        is_remote: bool,
+        flow: &mut Flow,
+    ) {
+        let source = self.source(topology, key, copies, asker, is_remote);
+        let bytes = asked.bytes as f64;
+        let node = &topology.nodes[source as usize];
+        let entry = match asker {
+            Asker::Node(own) => &topology.nodes[own as usize],
+            Asker::Client(_) => node,
+        };
+        let busy_ns = self.settings.read_cpu_ns + self.settings.byte_cpu_ns * bytes;
+        cpu(entry, busy_ns, flow);
+        let far_ns = match asker {
+            Asker::Node(own) if own == source => 0,
+            Asker::Node(own) => self.settings.way_ns(topology.nodes[own as usize].site != node.site),
+            Asker::Client(_) => self.settings.way_ns(is_remote),
+        };
+        flow.head.push(Hop { at: At::Nowhere, delay_ns: far_ns });
+        self.fetch(node, asked, key, flow);
+        match asker {
+            Asker::Node(own) if own == source => {}
+            Asker::Node(own) => self.send(topology, node, &topology.nodes[own as usize], bytes, &mut flow.head),
+            Asker::Client(port) => {
+                leave(node, bytes, &mut flow.head);
+                cross(topology.fabric, bytes, &mut flow.head);
+                if let Some(port) = port {
+                    flow.head.push(queue(port.received, bytes * port.ns_per_byte));
+                }
+                flow.head.push(Hop { at: At::Nowhere, delay_ns: far_ns });
+            }
+        }
+    }
+
+    /// Which of the copies answers.
+    fn source(&self, topology: &Topology, key: u64, copies: &[u32], asker: Asker, is_remote: bool) -> u32 {
+        let master = copies[0];
+        let Asker::Node(own) = asker else { return copies[(derive(key, &[2]) % copies.len() as u64) as usize] };
+        let site = topology.nodes[own as usize].site;
+        let in_site =
+            |wanted: bool| copies.iter().copied().find(|&copy| (topology.nodes[copy as usize].site == site) == wanted);
+        if is_remote {
+            return in_site(false).unwrap_or(master);
+        }
+        if let Some(share) = self.settings.local_reads {
+            let holds = !topology.nodes[own as usize].capacity.is_empty();
+            return if holds && unit(derive(key, &[3])) < share { own } else { in_site(true).unwrap_or(master) };
+        }
+        match self.settings.copies_used {
+            CopiesUsed::Any => master,
+            CopiesUsed::Near if copies.contains(&own) => own,
+            CopiesUsed::Near => in_site(true).unwrap_or(master),
+        }
+    }
+
+    /// The time of a read at its drive; a block that the cache has not got takes the place of another there.
+    fn fetch(&mut self, node: &Node, asked: &Asked, key: u64, flow: &mut Flow) {
+        let bytes = asked.bytes as f64;
+        let is_hit = !node.cache.is_empty() && self.chance(self.settings.read_hits);
+        let drive = pick(if is_hit { &node.cache } else { &node.capacity }, key);
+        let (ns, latency_ns) = self.drive_ns(drive, false, bytes, asked.is_sequential);
+        flow.head.push(Hop { at: At::Queue(drive.place, ns), delay_ns: latency_ns });
+        if !is_hit && self.settings.caches_reads && !node.cache.is_empty() {
+            let cache = pick(&node.cache, key);
+            let fill_ns = whole(cache.write.ns(bytes, true));
+            flow.head.push(Hop { at: At::Defer(cache.place, fill_ns), delay_ns: 0 });
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the facts of one request, all of them needed at once")]
+    fn write(
+        &mut self,
+        topology: &Topology,
+        asked: &Asked,
+        key: u64,
+        copies: &[u32],
+        asker: Asker,
+        is_remote: bool,
+        flow: &mut Flow,
+    ) {
+        let bytes = asked.bytes as f64;
+        let busy_ns = self.settings.write_cpu_ns + self.settings.byte_cpu_ns * bytes;
+        let mut back_ns = 0;
+        let source = match asker {
+            Asker::Client(port) => {
+                let master = &topology.nodes[copies[0] as usize];
+                if let Some(port) = port {
+                    flow.head.push(queue(port.sent, bytes * port.ns_per_byte));
+                }
+                cross(topology.fabric, bytes, &mut flow.head);
+                arrive(master, bytes, &mut flow.head);
+                back_ns = self.settings.way_ns(is_remote);
+                flow.head.push(Hop { at: At::Nowhere, delay_ns: back_ns });
+                cpu(master, busy_ns, flow);
+                copies[0]
+            }
+            Asker::Node(own) => {
+                let node = &topology.nodes[own as usize];
+                cpu(node, busy_ns, flow);
+                let away = copies.iter().copied().find(|&copy| topology.nodes[copy as usize].site != node.site);
+                match away.filter(|_| is_remote) {
+                    // The other site orders it first.
+                    Some(master) => {
+                        self.send(topology, node, &topology.nodes[master as usize], bytes, &mut flow.head);
+                        back_ns = self.settings.way_ns(true);
+                        master
+                    }
+                    None => own,
+                }
+            }
+        };
+        self.spread_out(topology, asked, key, copies, source, flow);
+        flow.tail.push(Hop { at: At::Nowhere, delay_ns: back_ns });
+    }
+
+    /// One branch for each block that has to be stored.
+    fn spread_out(
+        &mut self,
+        topology: &Topology,
+        asked: &Asked,
+        key: u64,
+        copies: &[u32],
+        source: u32,
+        flow: &mut Flow,
+    ) {
+        // Of a small write under parity, as many blocks as there are parities change besides its own; a full stripe has a part on each node.
+        let small = 1 + self.settings.parity as usize;
+        let (width, bytes) = match self.settings.data {
+            0 => (copies.len(), asked.bytes as f64),
+            _ if !asked.is_sequential => (small.min(copies.len()), asked.bytes as f64),
+            data => (copies.len(), asked.bytes as f64 / f64::from(data)),
+        };
+        let is_absorbed = self.settings.caches_writes && self.chance(self.settings.write_hits);
+        let drives = if self.settings.on_one_node { self.settings.blocks } else { 1 };
+        for &copy in copies.iter().take(width) {
+            let (from, to) = (&topology.nodes[source as usize], &topology.nodes[copy as usize]);
+            let hops = &mut flow.branches;
+            let mut back_ns = 0;
+            if copy != source {
+                self.send(topology, from, to, bytes, hops);
+                back_ns = self.settings.way_ns(from.site != to.site);
+            }
+            for drive in 0..drives {
+                let key = key.wrapping_add(u64::from(drive));
+                self.store(to, asked, bytes, key, is_absorbed, hops);
+            }
+            hops.push(Hop { at: At::Nowhere, delay_ns: back_ns });
+            flow.end_branch();
+        }
+    }
+
+    /// The time of a block at the drives of a node.
+    fn store(&mut self, node: &Node, asked: &Asked, bytes: f64, key: u64, is_absorbed: bool, hops: &mut Vec<Hop>) {
+        let capacity = pick(&node.capacity, key);
+        let is_small_parity = self.settings.data > 0 && !asked.is_sequential;
+        if !self.settings.caches_writes || node.cache.is_empty() {
+            if is_small_parity {
+                let (ns, latency_ns) = self.drive_ns(capacity, false, bytes, false);
+                hops.push(Hop { at: At::Queue(capacity.place, ns), delay_ns: latency_ns });
+            }
+            let (ns, latency_ns) = self.drive_ns(capacity, true, bytes, asked.is_sequential);
+            hops.push(Hop { at: At::Queue(capacity.place, ns), delay_ns: latency_ns });
+            return;
+        }
+        let cache = pick(&node.cache, key);
+        let (ns, latency_ns) = self.drive_ns(cache, true, bytes, asked.is_sequential);
+        hops.push(Hop { at: At::Queue(cache.place, ns), delay_ns: latency_ns });
+        if !is_absorbed {
+            let in_order = asked.is_sequential || self.settings.destages_in_order;
+            let old_ns = if is_small_parity && !in_order { capacity.read.ns(bytes, false) } else { 0.0 };
+            let work_ns = whole(capacity.write.ns(bytes, in_order) + old_ns);
+            hops.push(Hop { at: At::Defer(capacity.place, work_ns), delay_ns: 0 });
+        }
+    }
+
+    /// What a drive is busy for, and what a request takes besides.
+    fn drive_ns(&mut self, drive: &Drive, is_write: bool, bytes: f64, is_sequential: bool) -> (u64, u64) {
+        let cost = if is_write { drive.write } else { drive.read };
+        let ns = cost.ns(bytes, is_sequential);
+        let work_ns = if drive.is_disk && !is_sequential { self.varied(ns) } else { whole(ns) };
+        (work_ns, self.varied(cost.median_latency_ns as f64))
+    }
+
+    /// From a node to another.
+    fn send(&self, topology: &Topology, from: &Node, to: &Node, bytes: f64, hops: &mut Vec<Hop>) {
+        leave(from, bytes, hops);
+        cross(topology.fabric, bytes, hops);
+        let is_far = from.site != to.site;
+        if let Some(link) = topology.site_link.filter(|_| is_far) {
+            let way = if from.site < to.site { link.sent } else { link.received };
+            hops.push(queue(way, bytes * link.ns_per_byte));
+        }
+        arrive(to, bytes, hops);
+        hops.push(Hop { at: At::Nowhere, delay_ns: self.settings.way_ns(is_far) });
+    }
+}
+
+/// What a share adds to each request, there and back. Class estimates: a server's pass over RDMA, and over TCP with its copies and interrupts.
+fn route_ns(route: Route) -> u64 {
+    match route {
+        Route::Testbed | Route::Local => 0,
+        Route::SmbDirect => 60_000,
+        Route::Smb => 200_000,
+    }
+}
+
+fn leave(node: &Node, bytes: f64, hops: &mut Vec<Hop>) {
+    let ways = [node.socket, node.ports].into_iter().flatten();
+    hops.extend(ways.map(|way| queue(way.sent, bytes * way.ns_per_byte)));
+}
+
+fn arrive(node: &Node, bytes: f64, hops: &mut Vec<Hop>) {
+    let ways = [node.ports, node.socket].into_iter().flatten();
+    hops.extend(ways.map(|way| queue(way.received, bytes * way.ns_per_byte)));
+}
+
+fn cross(fabric: Option<Duplex>, bytes: f64, hops: &mut Vec<Hop>) {
+    hops.extend(fabric.map(|fabric| queue(fabric.sent, bytes * fabric.ns_per_byte)));
+}
+
+fn cpu(node: &Node, busy_ns: f64, flow: &mut Flow) {
+    if let Some(cores) = node.cores.filter(|_| busy_ns > 0.0) {
+        flow.head.push(queue(cores, busy_ns));
+    }
+}
+
+fn queue(place: u32, ns: f64) -> Hop {
+    Hop { at: At::Queue(place, whole(ns)), delay_ns: 0 }
+}
+
+/// Up to whole ns: what is simulated is never faster than what it is made of.
+fn whole(ns: f64) -> u64 {
+    ns.ceil() as u64
+}
+
+/// From 0 up to 1, from bits that are as good as random.
+fn unit(bits: u64) -> f64 {
+    (bits % UNIT) as f64 / PPM
+}
+
+fn pick(drives: &[Drive], key: u64) -> &Drive {
+    &drives[(derive(key, &[4]) % drives.len() as u64) as usize]
+}

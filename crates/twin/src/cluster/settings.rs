@@ -1,0 +1,130 @@
+//! What of a testbed is no resource: protection, which copies are used, what the cache tier answers, what a request costs.
+
+use super::PPM;
+use super::spec::{ClusterSpec, Route};
+use crate::spec::Stall;
+use model::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
+use model::{Bytes, Cluster as Testbed, Percent};
+
+/// How requests are treated.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) route: Route,
+    /// On how many nodes a block has something: copies, or parts of a stripe.
+    pub(super) blocks: u32,
+    /// Data blocks of a stripe; 0 where copies protect.
+    pub(super) data: u32,
+    pub(super) parity: u32,
+    /// Bytes that each byte takes.
+    pub(super) space: f64,
+    pub(super) by_site: bool,
+    /// Copies are on other drives of the same node.
+    pub(super) on_one_node: bool,
+    pub(super) copies_used: CopiesUsed,
+    pub(super) local_reads: Option<f64>,
+    pub(super) remote_reads: f64,
+    pub(super) remote_writes: f64,
+    pub(super) caches_reads: bool,
+    pub(super) caches_writes: bool,
+    pub(super) destages_in_order: bool,
+    /// The share of reads that the cache tier answers, and of writes that it takes up.
+    pub(super) read_hits: f64,
+    pub(super) write_hits: f64,
+    /// How much of the data the cache tier keeps for reads and for writes, in bytes.
+    read_usable: f64,
+    write_usable: f64,
+    pub(super) read_cpu_ns: f64,
+    pub(super) write_cpu_ns: f64,
+    pub(super) byte_cpu_ns: f64,
+    pub(super) stack_ns: u64,
+    latency_ns: u64,
+    site_latency_ns: u64,
+    pub(super) migration: Option<Stall>,
+}
+
+fn share(percent: Percent) -> f64 {
+    f64::from(percent.ppm) / PPM
+}
+
+impl Settings {
+    pub(super) fn new(testbed: &Testbed, spec: &ClusterSpec) -> Settings {
+        let protection = &testbed.protection;
+        let count = |value| fixed::<model::spec::Count>(value).map(|count| count.0);
+        let copies = count(protection.copies.value).unwrap_or(1);
+        let (data, parity) = match (count(protection.data.value), count(protection.parity.value)) {
+            (Some(data), Some(parity)) => (data, parity),
+            _ => (0, 0),
+        };
+        let on_one_node = protection.placement.value == Placement::Drive;
+        let blocks = if data > 0 { data.saturating_add(parity) } else { copies };
+        let space = if data > 0 { f64::from(blocks) / f64::from(data) } else { f64::from(copies) };
+        let kind = testbed.cache_kind();
+        let raw: f64 = testbed
+            .drives(Role::Cache)
+            .map(|(count, figures)| count as f64 * figures.capacity_bytes.unwrap_or(0.0))
+            .sum();
+        let of_raw = |value| fixed(value).map_or(1.0, share);
+        let read_copies = count(testbed.cache.read_copies.value).map_or(space, f64::from);
+        let remote = spec.remote.map(share);
+        let cost_ns = |value| fixed::<model::Nanos>(value).map_or(0.0, |cost| cost.0 as f64);
+        Settings {
+            route: spec.route,
+            blocks,
+            data,
+            parity,
+            space,
+            by_site: protection.placement.value == Placement::Site,
+            on_one_node,
+            copies_used: fixed(testbed.access.copies_used.value).unwrap_or(CopiesUsed::Near),
+            local_reads: fixed(testbed.access.local_reads.value).map(share),
+            remote_reads: remote.unwrap_or(share(testbed.access.remote_site_reads.value)),
+            remote_writes: remote.unwrap_or(share(testbed.access.remote_site_writes.value)),
+            caches_reads: matches!(kind, CacheKind::Read | CacheKind::ReadWrite),
+            caches_writes: matches!(kind, CacheKind::Write | CacheKind::ReadWrite),
+            destages_in_order: testbed.cache.destage.value == Destage::Sequential,
+            read_hits: 0.0,
+            write_hits: 0.0,
+            read_usable: raw * of_raw(testbed.cache.read_share.value) / read_copies.max(1.0),
+            write_usable: raw * of_raw(testbed.cache.write_share.value) / space.max(1.0),
+            read_cpu_ns: cost_ns(testbed.cpu.per_read.value),
+            write_cpu_ns: cost_ns(testbed.cpu.per_write.value),
+            byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
+            stack_ns: spec.stack_ns,
+            latency_ns: spec.latency_ns,
+            site_latency_ns: spec.site_latency_ns,
+            migration: spec.migration,
+        }
+        .with_footprint(Bytes(0))
+    }
+
+    fn with_footprint(mut self, footprint: Bytes) -> Settings {
+        self.set_footprint(footprint);
+        self
+    }
+
+    /// In the long run a cache of `s` bytes answers `s` ÷ footprint of what comes from everywhere alike, whatever it evicts (King 1971).
+    pub(super) fn set_footprint(&mut self, footprint: Bytes) {
+        let of = |is_used: bool, usable: f64| match footprint.0 {
+            _ if !is_used => 0.0,
+            0 => 1.0,
+            bytes => (usable / bytes as f64).min(1.0),
+        };
+        self.read_hits = of(self.caches_reads, self.read_usable);
+        self.write_hits = of(self.caches_writes, self.write_usable);
+    }
+
+    /// One way through the fabric, or to the other site.
+    pub(super) fn way_ns(&self, is_far: bool) -> u64 {
+        self.latency_ns.saturating_add(if is_far { self.site_latency_ns } else { 0 })
+    }
+
+    /// Whether volumes are under way at an instant.
+    pub(super) fn moves_at(&self, now_ns: u64) -> bool {
+        self.migration.is_some_and(|span| now_ns >= span.at_ns && !self.has_moved_at(now_ns))
+    }
+
+    /// Whether volumes have other nodes than at the beginning.
+    pub(super) fn has_moved_at(&self, now_ns: u64) -> bool {
+        self.migration.is_some_and(|span| now_ns >= span.at_ns.saturating_add(span.length_ns))
+    }
+}

@@ -1,0 +1,175 @@
+//! What stands behind `sim:cluster=` in a target: a testbed and how it is used.
+
+use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
+use crate::parse::clip;
+use crate::quantity::{parse_bytes, parse_ns};
+use crate::spec::Stall;
+use model::{Bytes, Percent};
+
+/// What a text of a cluster begins with.
+pub const CLUSTER: &str = "cluster=";
+/// Longer than any path that Linux takes, with all parameters.
+const MOST_TEXT: usize = 8_192;
+const KEYS: &str = "path, remote, migrate, volume, stack, latency and site-latency";
+
+/// How hosts reach the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// As the testbed says: over the network where it has clients, else on its nodes.
+    Testbed,
+    /// Each host runs on a node, even where the testbed has clients.
+    Local,
+    /// A share over RDMA, from hosts outside.
+    SmbDirect,
+    /// A share over TCP, from hosts outside.
+    Smb,
+}
+
+/// A simulated cluster: a testbed, and what the testbed does not say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterSpec {
+    /// The name of a testbed, or a file that ends in `.toml`.
+    pub testbed: String,
+    /// How hosts reach the data.
+    pub route: Route,
+    /// The share of data that is mastered in the other site than its host; `None`: as the testbed says.
+    pub remote: Option<Percent>,
+    /// When all volumes migrate, and for how long.
+    pub migration: Option<Stall>,
+    /// The size of each host's volume; `None`: what the cluster holds, shared among its nodes.
+    pub volume: Option<Bytes>,
+    /// What the storage software adds to each request, in ns, whatever the load.
+    pub stack_ns: u64,
+    /// The way through the fabric, one way, in ns.
+    pub latency_ns: u64,
+    /// The way to the other site, one way, in ns.
+    pub site_latency_ns: u64,
+}
+
+impl ClusterSpec {
+    /// A testbed as it stands.
+    pub fn new(testbed: &str) -> ClusterSpec {
+        ClusterSpec {
+            testbed: testbed.to_owned(),
+            route: Route::Testbed,
+            remote: None,
+            migration: None,
+            volume: None,
+            stack_ns: 300_000,
+            latency_ns: 20_000,
+            site_latency_ns: 500_000,
+        }
+    }
+
+    /// Reads `cluster=TESTBED`, then parameters as `key=value`, separated by commas.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong, where, and what to write instead.
+    pub fn parse(text: &str) -> Result<ClusterSpec, String> {
+        if text.len() > MOST_TEXT {
+            return Err(format!("a cluster of {} characters is too long; write up to {MOST_TEXT}", text.len()));
+        }
+        let text = text.strip_prefix(CLUSTER).unwrap_or(text);
+        let (testbed, parameters) = text.split_once(',').unwrap_or((text, ""));
+        if testbed.trim().is_empty() {
+            return Err("a cluster has no testbed; write cluster=NAME or cluster=FILE.toml".to_owned());
+        }
+        let mut spec = ClusterSpec::new(testbed.trim());
+        let mut seen: Vec<&str> = Vec::new();
+        for parameter in parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty()) {
+            let (key, value) = parameter.split_once('=').ok_or_else(|| {
+                format!("`{}` is not a parameter; write key=value, with one of {KEYS}", clip(parameter))
+            })?;
+            let key = key.trim();
+            spec.set(key, value.trim()).map_err(|message| format!("{}: {message}", clip(parameter)))?;
+            if seen.contains(&key) {
+                return Err(format!("`{}` is given twice; write it once", clip(key)));
+            }
+            seen.push(key);
+        }
+        Ok(spec)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "path" => {
+                self.route = match value {
+                    "local" => Route::Local,
+                    "smb-direct" => Route::SmbDirect,
+                    "smb" => Route::Smb,
+                    _ => return Err(format!("`{}` is no path; write local, smb-direct or smb", clip(value))),
+                };
+            }
+            "remote" => {
+                let wrong = |_| format!("`{}` is no share; write 0% to 100%", clip(value));
+                self.remote = Some(value.parse().map_err(wrong)?);
+            }
+            "migrate" => {
+                let (at, length) = value
+                    .split_once('+')
+                    .ok_or_else(|| "a migration has a beginning and a length; write migrate=30s+60s".to_owned())?;
+                let (at_ns, length_ns) = (parse_ns(at)?, parse_ns(length)?);
+                if at_ns.max(length_ns) > LONGEST_RUN_NS || length_ns == 0 {
+                    return Err("a migration lasts from 1ns to a week; write migrate=30s+60s".to_owned());
+                }
+                self.migration = Some(Stall { at_ns, length_ns });
+            }
+            "volume" => {
+                let size = parse_bytes(value)?;
+                if !(512..=MOST_BYTES).contains(&size.0) || !size.0.is_multiple_of(512) {
+                    return Err(format!("{size} is no volume; write whole sectors of 512 bytes, up to 1 PiB"));
+                }
+                self.volume = Some(size);
+            }
+            "stack" => self.stack_ns = latency(value)?,
+            "latency" => self.latency_ns = latency(value)?,
+            "site-latency" => self.site_latency_ns = latency(value)?,
+            _ => return Err(format!("there is no such parameter; there are {KEYS}")),
+        }
+        Ok(())
+    }
+}
+
+fn latency(value: &str) -> Result<u64, String> {
+    let ns = parse_ns(value)?;
+    if ns > LONGEST_SERVICE_NS { Err("nothing takes that long; write 0ns to 1h".to_owned()) } else { Ok(ns) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_a_testbed_with_parameters() {
+        let text =
+            "cluster=b.toml,path=smb,remote=50%,migrate=1s+2s,volume=1GiB,stack=0ns,latency=5us,site-latency=1ms";
+        let spec = ClusterSpec::parse(text).expect(text);
+        assert_eq!((spec.testbed.as_str(), spec.route, spec.remote), ("b.toml", Route::Smb, Some(Percent::of(50))));
+        assert_eq!(spec.migration, Some(Stall { at_ns: 1_000_000_000, length_ns: 2_000_000_000 }));
+        assert_eq!((spec.volume, spec.stack_ns, spec.latency_ns), (Some(Bytes::gib(1)), 0, 5_000));
+        assert_eq!(spec.site_latency_ns, 1_000_000);
+        assert_eq!(ClusterSpec::parse("cluster=x"), Ok(ClusterSpec::new("x")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_remedy() {
+        for (text, words) in [
+            ("cluster=", "no testbed"),
+            ("cluster=x,path", "is not a parameter"),
+            ("cluster=x,path=nfs", "smb-direct"),
+            ("cluster=x,remote=101%", "0% to 100%"),
+            ("cluster=x,migrate=5s", "migrate=30s+60s"),
+            ("cluster=x,migrate=5s+0s", "1ns to a week"),
+            ("cluster=x,migrate=5s+999h", "1ns to a week"),
+            ("cluster=x,volume=100B", "whole sectors"),
+            ("cluster=x,stack=2h", "1h"),
+            ("cluster=x,stack=1", "no unit of time"),
+            ("cluster=x,path=smb,path=smb", "given twice"),
+            ("cluster=x,servers=3", "no such parameter"),
+        ] {
+            let said = ClusterSpec::parse(text).expect_err(text);
+            assert!(said.contains(words), "{text}: {said}");
+        }
+        assert!(ClusterSpec::parse(&format!("cluster={}", "x".repeat(MOST_TEXT))).is_err());
+    }
+}

@@ -1,0 +1,228 @@
+//! From a described cluster to resources: nodes with drives, ports and cores, clients, links.
+
+use super::migration::{DRIVE_SHARE, Window};
+use super::resource::Resource;
+use super::spec::{ClusterSpec, Route};
+use super::{Layer, PPM};
+use model::Cluster;
+use model::cluster::{Drives, NodeGroup, Role, fixed};
+use model::devices::{Media, catalogue};
+
+/// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
+const MOST_NODES: u64 = 4_096;
+const MOST_RESOURCES: usize = 1 << 18;
+
+/// A resource, by its number.
+pub(super) type Place = u32;
+
+/// Both directions of a path, and what a byte costs on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Duplex {
+    pub(super) sent: Place,
+    pub(super) received: Place,
+    pub(super) ns_per_byte: f64,
+}
+
+/// A drive, and what it does with its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drive {
+    pub(super) place: Place,
+    pub(super) read: Cost,
+    pub(super) write: Cost,
+    pub(super) is_disk: bool,
+}
+
+/// What requests in one direction cost a drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    request_ns: f64,
+    byte_ns: f64,
+    /// What a request takes besides, without keeping the drive from others.
+    pub(super) median_latency_ns: u64,
+}
+
+impl Cost {
+    /// A continuation costs its bytes, any other request 1 ÷ IOPS or its bytes, whichever is more: as in the ceilings.
+    pub(super) fn ns(&self, bytes: f64, is_sequential: bool) -> f64 {
+        let by_bytes = bytes * self.byte_ns;
+        if is_sequential { by_bytes } else { by_bytes.max(self.request_ns) }
+    }
+}
+
+/// A storage node.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) site: u32,
+    pub(super) ports: Option<Duplex>,
+    /// The link between its sockets; bytes on it are already those that cross.
+    pub(super) socket: Option<Duplex>,
+    pub(super) cores: Option<Place>,
+    pub(super) mover: Place,
+    pub(super) cache: Vec<Drive>,
+    pub(super) capacity: Vec<Drive>,
+}
+
+/// Everything that requests can meet.
+#[derive(Clone, Debug)]
+pub(super) struct Topology {
+    pub(super) resources: Vec<Resource>,
+    pub(super) nodes: Vec<Node>,
+    /// Nodes that hold data, by site; one entry where nobody needs sites.
+    pub(super) holders: Vec<Vec<u32>>,
+    /// Of hosts outside; empty where hosts run on nodes.
+    pub(super) clients: Vec<Option<Duplex>>,
+    pub(super) fabric: Option<Duplex>,
+    pub(super) site_link: Option<Duplex>,
+}
+
+impl Topology {
+    /// # Errors
+    /// When a figure that the simulation needs is not there, or there is too much to simulate.
+    pub(super) fn new(cluster: &Cluster, spec: &ClusterSpec, by_site: bool) -> Result<Topology, String> {
+        if cluster.node_count() > MOST_NODES {
+            return Err(format!("{} nodes are too many to simulate; up to {MOST_NODES}", cluster.node_count()));
+        }
+        let mut topology = Topology {
+            resources: Vec::new(),
+            nodes: Vec::new(),
+            holders: Vec::new(),
+            clients: Vec::new(),
+            fabric: None,
+            site_link: None,
+        };
+        for group in &cluster.nodes {
+            for _ in 0..group.count() {
+                let node = topology.node(group, spec)?;
+                topology.nodes.push(node);
+            }
+        }
+        topology.hold(by_site)?;
+        let speed = |value| fixed(value).map(model::cluster::Bandwidth::bytes_per_s);
+        topology.fabric = speed(cluster.fabric.bandwidth.value).map(|rate| topology.one_way(Layer::Fabric, rate));
+        topology.site_link = speed(cluster.fabric.site_link.value).map(|rate| topology.duplex(Layer::SiteLink, rate));
+        topology.outside(cluster, spec);
+        Ok(topology)
+    }
+
+    fn add(&mut self, resource: Resource) -> Place {
+        self.resources.push(resource);
+        (self.resources.len() - 1) as Place
+    }
+
+    fn duplex(&mut self, layer: Layer, bytes_per_s: f64) -> Duplex {
+        let sent = self.add(Resource::line(layer));
+        let received = self.add(Resource::line(layer));
+        Duplex { sent, received, ns_per_byte: 1e9 / bytes_per_s.max(1.0) }
+    }
+
+    /// What everything goes through once, whatever its direction.
+    fn one_way(&mut self, layer: Layer, bytes_per_s: f64) -> Duplex {
+        let both = self.add(Resource::line(layer));
+        Duplex { sent: both, received: both, ns_per_byte: 1e9 / bytes_per_s.max(1.0) }
+    }
+
+    fn node(&mut self, group: &NodeGroup, spec: &ClusterSpec) -> Result<Node, String> {
+        let nodes = &group.spec;
+        let count = fixed(nodes.ports.value).map(|count| f64::from(count.0));
+        let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM;
+        let ports = match (count, fixed(nodes.port_speed.value)) {
+            (Some(count), Some(speed)) => Some(self.duplex(Layer::Ports, count * speed.bytes_per_s() * efficiency)),
+            _ => None,
+        };
+        let far = nodes.far_ports.value as f64 / count.unwrap_or(1.0).max(1.0);
+        let socket = fixed(nodes.socket_link.value)
+            .filter(|_| far > 0.0)
+            .map(|link| self.duplex(Layer::SocketLink, link.bytes_per_s() / far));
+        let cores = fixed(nodes.cores.value).map(|cores| self.add(Resource::servers(Layer::Cpu, cores.0)));
+        let mover = self.add(Resource::drive(Layer::Mover, None));
+        let mut node =
+            Node { site: nodes.site.value.0, ports, socket, cores, mover, cache: Vec::new(), capacity: Vec::new() };
+        for drives in &group.drives {
+            let (layer, list) = match drives.spec.role.value {
+                Role::Cache => (Layer::Cache, &mut node.cache),
+                Role::Capacity => (Layer::Drives, &mut node.capacity),
+                Role::Boot | Role::Journal => continue,
+            };
+            for _ in 0..drives.spec.count.value.0 {
+                if self.resources.len() >= MOST_RESOURCES {
+                    return Err(format!("more than {MOST_RESOURCES} drives and ports are too many to simulate"));
+                }
+                let window = spec.migration.map(|span| Window::new(span.at_ns, span.length_ns, DRIVE_SHARE));
+                let place = self.resources.len() as Place;
+                list.push(drive(drives, place)?);
+                self.resources.push(Resource::drive(layer, window).full());
+            }
+        }
+        Ok(node)
+    }
+
+    /// Finds out which nodes hold data.
+    fn hold(&mut self, by_site: bool) -> Result<(), String> {
+        let mut sites: Vec<u32> = self.nodes.iter().map(|node| if by_site { node.site } else { 0 }).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        for site in sites {
+            let nodes = self.nodes.iter().zip(0u32..);
+            let here = nodes.filter(|(node, _)| !by_site || node.site == site);
+            let holders: Vec<u32> =
+                here.filter(|(node, _)| !node.capacity.is_empty()).map(|(_, number)| number).collect();
+            if holders.is_empty() {
+                return Err("no node has a capacity drive to keep data on; add [[nodes.drives]]".to_owned());
+            }
+            self.holders.push(holders);
+        }
+        Ok(())
+    }
+
+    fn outside(&mut self, cluster: &Cluster, spec: &ClusterSpec) {
+        let is_outside = match spec.route {
+            Route::Testbed => cluster.has_clients(),
+            Route::Local => false,
+            Route::SmbDirect | Route::Smb => true,
+        };
+        if !is_outside {
+            return;
+        }
+        let clients = &cluster.clients;
+        let count = fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
+        let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
+        let efficiency = f64::from(clients.port_efficiency.value.ppm) / PPM;
+        for _ in 0..count {
+            let speed = fixed(clients.port_speed.value).map(|speed| speed.bytes_per_s() * ports * efficiency);
+            let port = speed.map(|speed| self.duplex(Layer::ClientPorts, speed));
+            self.clients.push(port);
+        }
+    }
+}
+
+fn drive(drives: &Drives, place: Place) -> Result<Drive, String> {
+    let figures = &drives.figures;
+    let known = (figures.read_bytes_per_s, figures.write_bytes_per_s, figures.read_iops, figures.write_iops);
+    let (Some(read), Some(write), Some(read_iops), Some(write_iops)) = known else {
+        let role = drives.spec.role.value;
+        return Err(format!(
+            "of a {role} drive (`{}`) too little is known to simulate it; give model, or read, write, read_iops and write_iops",
+            drives.spec.model.value
+        ));
+    };
+    let listed = catalogue().iter().find(|device| device.id == drives.spec.model.value);
+    let is_disk = listed.map_or(read_iops < 1_000.0, |device| device.spec.media.value == Media::Hdd);
+    // Class estimates of one request alone; a disk's time is all in its rate.
+    let (read_latency_ns, write_latency_ns) = match listed.map(|device| device.spec.media.value) {
+        _ if is_disk => (0, 0),
+        None | Some(Media::Nvme | Media::Hdd) => (85_000, 15_000),
+        Some(Media::SasSsd) => (120_000, 40_000),
+        Some(Media::SataSsd) => (150_000, 50_000),
+    };
+    let cost = |iops: f64, rate: f64, median_latency_ns| Cost {
+        request_ns: 1e9 / iops.max(1e-3),
+        byte_ns: 1e9 / rate.max(1.0),
+        median_latency_ns,
+    };
+    Ok(Drive {
+        place,
+        read: cost(read_iops, read, read_latency_ns),
+        write: cost(write_iops, write, write_latency_ns),
+        is_disk,
+    })
+}
