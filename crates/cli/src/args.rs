@@ -147,6 +147,15 @@ pub struct HostArgs {
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub launcher: Option<String>,
 
+    /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll ceiling`, or a testbed file, with parameters such as
+    /// ,remote=100% (docs/METHOD.md); alone, the testbed that is called like the suite.
+    #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
+    pub simulate: Option<String>,
+
+    /// How many simulated hosts load it [default: as many as the testbed has clients, or else nodes].
+    #[arg(long, value_name = "N", requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub sim_hosts: Option<u32>,
+
     /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
     #[arg(long, value_name = "PATH")]
     pub agent: Option<PathBuf>,
@@ -550,7 +559,10 @@ impl HostArgs {
     /// The options that say the same, for a run file.
     pub fn options(&self) -> Vec<String> {
         let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let sim_hosts = self.sim_hosts.map(|count| count.to_string());
         let all = [
+            ("--simulate", &self.simulate),
+            ("--sim-hosts", &sim_hosts),
             ("--hosts", &self.hosts),
             ("--slurm", &self.slurm),
             ("--kubernetes", &self.kubernetes),

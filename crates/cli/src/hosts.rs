@@ -3,6 +3,7 @@
 use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::signals;
+use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
 use model::Nanos;
@@ -34,6 +35,11 @@ struct Way {
 /// Starts the agents. Ctrl-C reaches them from here on.
 pub fn start(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
     let version = env!("CARGO_PKG_VERSION");
+    if args.simulate.is_some() {
+        let fleet = Fleet::simulated(version, simulate::hosts(args, targets)?);
+        signals::watch(fleet.interrupter());
+        return Ok(Hosts { fleet, _job: None });
+    }
     let Some(way) = way(args)? else {
         let fleet = Fleet::local(version);
         signals::watch(fleet.interrupter());
@@ -142,7 +148,7 @@ pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure
 
 /// Whether several agents on one machine are what was asked for.
 pub fn may_be_one(args: &HostArgs) -> bool {
-    args.hosts.as_ref().is_some_and(|list| list.starts_with("local:"))
+    args.simulate.is_some() || args.hosts.as_ref().is_some_and(|list| list.starts_with("local:"))
 }
 
 #[cfg(test)]

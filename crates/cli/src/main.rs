@@ -8,6 +8,7 @@ mod hosts;
 mod quick;
 mod screen;
 mod signals;
+mod simulate;
 mod suite;
 mod testbed;
 mod view;

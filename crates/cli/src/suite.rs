@@ -3,6 +3,7 @@
 use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::quick;
+use crate::simulate;
 use model::Spec;
 use model::spec::{Override, nearest};
 use std::path::Path;
@@ -42,6 +43,14 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         if !targets.contains(device) {
             targets.push(device.clone());
         }
+    }
+    if let Some(cluster) = simulate::target(&work.hosts, &name)? {
+        if !targets.is_empty() {
+            let text =
+                "error: --simulate is a target itself; leave out the others, or name sim:cluster=TESTBED as the target";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        targets.push(cluster);
     }
     if targets.is_empty() {
         targets.push(DEFAULT_TARGET.to_owned());

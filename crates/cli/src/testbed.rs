@@ -8,13 +8,7 @@ use model::spec::nearest;
 use std::path::Path;
 
 /// The reference testbeds, those of the five field reports: name and text.
-pub const BUILT_IN: [(&str, &str); 5] = [
-    ("azure-stack-hci", include_str!("../../../reference/testbeds/azure-stack-hci.toml")),
-    ("s2d-disaggregated", include_str!("../../../reference/testbeds/s2d-disaggregated.toml")),
-    ("vsan-four-corners", include_str!("../../../reference/testbeds/vsan-four-corners.toml")),
-    ("hyperflex-stretched", include_str!("../../../reference/testbeds/hyperflex-stretched.toml")),
-    ("pixstor-nvme", include_str!("../../../reference/testbeds/pixstor-nvme.toml")),
-];
+pub const BUILT_IN: [(&str, &str); 5] = model::cluster::REFERENCE;
 
 /// The testbed called `wanted`, with `changes` put in.
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {

@@ -70,8 +70,13 @@ pub fn run_stage(
         if when().is_none() {
             return Ok(StageOutcome::called_off());
         }
+        if let Some(together) = targets.together() {
+            return together.run_stage(&targets.shared_plan(), stage, control, sink);
+        }
         let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
-        return Ok(virtual_time::run_stage(targets, &mut world, stage, control, sink));
+        let mut members = [virtual_time::Member { plan, stage, control, sink }];
+        let outcome = virtual_time::run_stage(&mut members, &mut world).pop();
+        return Ok(outcome.unwrap_or_else(StageOutcome::called_off));
     }
     if !trial::is_wanted(targets, stage) {
         return run_with(targets, targets.backend(), stage, control, when, sink);
@@ -169,7 +174,7 @@ pub(crate) fn run_with(
 
 impl StageOutcome {
     /// Of a stage that did not take place.
-    fn called_off() -> StageOutcome {
+    pub(crate) fn called_off() -> StageOutcome {
         StageOutcome {
             interrupted: true,
             failed: false,

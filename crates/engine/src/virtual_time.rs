@@ -1,4 +1,4 @@
-//! Runs one stage on simulated devices in virtual time: one scheduler drives all workers, in order of their next event. Workers, generators,
+//! Runs one stage on simulated devices in virtual time: one scheduler drives all workers of one host or several, in order of their next event. Workers, generators,
 //! pace, books and collector are those of real time; only who waits for whom differs.
 
 use crate::backend::Completion;
@@ -8,9 +8,9 @@ use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::recorder::{Interval, slots};
 use crate::stage::StageOutcome;
 use crate::stuck::Patience;
-use crate::target::{OpenTargets, World};
+use crate::target::{Done, World};
 use crate::worker::WorkerState;
-use model::plan::{HostStage, Once, Stop, Work};
+use model::plan::{HostPlan, HostStage, Once, Stop, Work};
 use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
 use std::cmp::Reverse;
@@ -36,112 +36,162 @@ enum What {
     Back { worker: u32, slot: u32, result: i32 },
     /// A request of a worker is due.
     Due { worker: u32 },
-    /// An interval ends.
-    Tick,
+    /// An interval of a host ends.
+    Tick { host: u32 },
+}
+
+/// A host that takes part in a stage.
+pub(crate) struct Member<'a> {
+    /// Whose targets the world has in this place of its plans.
+    pub(crate) plan: &'a HostPlan,
+    /// What it does.
+    pub(crate) stage: &'a HostStage,
+    /// Stops it.
+    pub(crate) control: &'a Control,
+    /// Hears each interval when it is over.
+    pub(crate) sink: &'a mut dyn FnMut(IntervalSample),
 }
 
 /// A worker with its books.
 struct Actor<'a> {
     state: WorkerState,
     pages: Pages<'a>,
+    host: u32,
+    /// The first of its host's devices.
+    base: u32,
     /// When it is to be woken next; later than that, nothing is planned.
     due_ns: u64,
+}
+
+/// A host's part of a stage.
+struct Host {
+    /// Its first actor, and the one behind its last.
+    first: usize,
+    end: usize,
+    cuts: Cuts,
+    timetable: Timetable,
+    /// How an amount that is measured ends.
+    once: Option<Once>,
+    is_amount: bool,
+    control: Control,
 }
 
 /// The state of a stage in virtual time.
 struct Scheduler<'a> {
     world: &'a mut World,
+    hosts: Vec<Host>,
     actors: Vec<Actor<'a>>,
     events: BinaryHeap<Reverse<Event>>,
     order: u64,
-    cuts: Cuts,
-    /// How an amount that is measured ends.
-    once: Option<Once>,
-    is_amount: bool,
 }
 
-/// Runs `stage` on `world`, telling `sink` each interval when it is over.
-pub(crate) fn run_stage(
-    targets: &OpenTargets,
-    world: &mut World,
-    stage: &HostStage,
-    control: &Control,
-    sink: &mut dyn FnMut(IntervalSample),
-) -> StageOutcome {
-    let plan = targets.plan();
-    let timetable = Timetable {
-        start_ns: world.now_ns,
-        late_ns: 0,
-        interval_ns: plan.interval.0.max(1),
-        patience: Patience(plan.patience),
-    };
-    // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
-    let (out, inbox) = sync_channel(ROOM * stage.workers.len() + ROOM);
-    let (lines, back): (Vec<Line>, Vec<SyncSender<Box<Interval>>>) = (0..stage.workers.len() as u32)
-        .map(|worker| {
-            let (returned, spare) = sync_channel(SPARE_PAGES + 1);
-            (Line { worker, out: out.clone(), back: spare, outstanding: Arc::default() }, returned)
-        })
-        .unzip();
-    let mut collector = Collector::new(stage, plan.host, timetable);
-    let mut collect = |sink: &mut dyn FnMut(IntervalSample)| take_all(&mut collector, &inbox, &back, sink);
-    let mut scheduler = Scheduler::new(stage, &lines, world, timetable, plan.raw_latencies);
-    scheduler.run(timetable, control, &mut || collect(sink));
-    let failed = scheduler.actors.iter().any(|actor| actor.state.failed());
-    let end_ns = scheduler.close();
-    collect(sink);
-    let complete = !failed && !control.is_stopped();
-    let is_written = stage.stop() == Stop::Amount || stage.works.iter().any(Work::writes);
-    let after = (stage.stop().time().is_none() && is_written && complete).then(|| sync(world));
-    collector.finish(after, world.now_ns.max(end_ns), sink);
-    let (degraded, findings) = (Vec::new(), Vec::new());
-    StageOutcome { interrupted: control.is_stopped(), failed, stuck: None, degraded, findings, late_ns: 0 }
+/// What takes in the intervals of a host.
+struct Books {
+    collector: Collector,
+    inbox: Receiver<FromWorker>,
+    back: Vec<SyncSender<Box<Interval>>>,
 }
 
-/// Hands the pages that were turned to the collector, and back to their workers.
-fn take_all(
-    collector: &mut Collector,
-    inbox: &Receiver<FromWorker>,
-    back: &[SyncSender<Box<Interval>>],
-    sink: &mut dyn FnMut(IntervalSample),
-) {
-    while let Ok(message) = inbox.try_recv() {
-        if let FromWorker::Left { worker, mut interval, now_in } = message {
-            collector.take(worker, &interval, now_in, sink);
-            interval.clear();
-            // A worker that has enough of them takes nothing back.
-            let _ = back[worker as usize].try_send(interval);
+impl Books {
+    /// Of a host, and the lines of its workers to them.
+    fn new(member: &Member<'_>, timetable: Timetable) -> (Books, Vec<Line>) {
+        let workers = member.stage.workers.len();
+        // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
+        let (out, inbox) = sync_channel(ROOM * workers + ROOM);
+        let (lines, back) = (0..workers as u32)
+            .map(|worker| {
+                let (returned, spare) = sync_channel(SPARE_PAGES + 1);
+                (Line { worker, out: out.clone(), back: spare, outstanding: Arc::default() }, returned)
+            })
+            .unzip();
+        (Books { collector: Collector::new(member.stage, member.plan.host, timetable), inbox, back }, lines)
+    }
+
+    /// Hands the pages that were turned to the collector, and back to their workers.
+    fn take_all(&mut self, sink: &mut dyn FnMut(IntervalSample)) {
+        while let Ok(message) = self.inbox.try_recv() {
+            if let FromWorker::Left { worker, mut interval, now_in } = message {
+                self.collector.take(worker, &interval, now_in, sink);
+                interval.clear();
+                // A worker that has enough of them takes nothing back.
+                let _ = self.back[worker as usize].try_send(interval);
+            }
         }
     }
 }
 
+/// Runs a stage of all `members` on `world`, which was made of their plans in this order, and tells each its intervals. Comes back with how it
+/// ended for each.
+pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<StageOutcome> {
+    world.begin(members.iter().map(|member| member.stage));
+    let start_ns = world.now_ns;
+    let timetable = |member: &Member<'_>| Timetable {
+        start_ns,
+        late_ns: 0,
+        interval_ns: member.plan.interval.0.max(1),
+        patience: Patience(member.plan.patience),
+    };
+    let (mut books, lines): (Vec<Books>, Vec<Vec<Line>>) =
+        members.iter().map(|member| Books::new(member, timetable(member))).unzip();
+    let mut scheduler = Scheduler::new(members, &lines, world, timetable);
+    scheduler.run(&mut |host| books[host].take_all(members[host].sink));
+    let failed: Vec<bool> = scheduler.hosts.iter().map(|host| scheduler.has_failed(host)).collect();
+    let end_ns = scheduler.close();
+    let mut last_ns = end_ns;
+    let mut outcomes = Vec::new();
+    for (number, ((member, mut books), failed)) in members.iter_mut().zip(books).zip(failed).enumerate() {
+        books.take_all(member.sink);
+        let complete = !failed && !member.control.is_stopped();
+        let after = (complete && flushes_after(member.stage)).then(|| sync(world, number, end_ns));
+        let host_end_ns = after.as_ref().map_or(end_ns, |after| after.1);
+        last_ns = last_ns.max(host_end_ns);
+        books.collector.finish(after.map(|after| after.0), host_end_ns, member.sink);
+        let (degraded, findings) = (Vec::new(), Vec::new());
+        let interrupted = member.control.is_stopped();
+        outcomes.push(StageOutcome { interrupted, failed, stuck: None, degraded, findings, late_ns: 0 });
+    }
+    world.now_ns = last_ns;
+    outcomes
+}
+
+/// Whether what a stage wrote is made durable behind it, as part of it.
+fn flushes_after(stage: &HostStage) -> bool {
+    let is_written = stage.stop() == Stop::Amount || stage.works.iter().any(Work::writes);
+    stage.stop().time().is_none() && is_written
+}
+
 impl<'a> Scheduler<'a> {
     fn new(
-        stage: &HostStage,
-        lines: &'a [Line],
+        members: &[Member<'_>],
+        lines: &'a [Vec<Line>],
         world: &'a mut World,
-        timetable: Timetable,
-        keep_raw: bool,
+        timetable: impl Fn(&Member<'_>) -> Timetable,
     ) -> Scheduler<'a> {
-        let actor = |(worker, line): (&model::plan::Worker, &'a Line)| {
-            let work = &stage.works[worker.work as usize];
-            let page = Box::new(Interval::new(slots(work), keep_raw));
-            let mut state = WorkerState::new(work, worker, work.depth);
-            state.begin(timetable.start_ns);
-            Actor { state, pages: Pages::without_cpu(timetable, line, page), due_ns: u64::MAX }
-        };
-        let stop_at_ns = stage.stop().time().map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
-        let cuts = Cuts { stop_at_ns, wall_at_ns: u64::MAX };
-        let actors = stage.workers.iter().zip(lines).map(actor).collect();
-        Scheduler {
-            world,
-            actors,
-            events: BinaryHeap::new(),
-            order: 0,
-            cuts,
-            once: stage.stop().once(),
-            is_amount: stage.stop().time().is_none(),
+        let mut actors = Vec::new();
+        let mut hosts = Vec::new();
+        for (number, (member, lines)) in members.iter().zip(lines).enumerate() {
+            let (stage, timetable, base) = (member.stage, timetable(member), world.base(number));
+            let first = actors.len();
+            for (worker, line) in stage.workers.iter().zip(lines) {
+                let work = &stage.works[worker.work as usize];
+                let page = Box::new(Interval::new(slots(work), member.plan.raw_latencies));
+                let mut state = WorkerState::new(work, worker, work.depth);
+                state.begin(timetable.start_ns);
+                let pages = Pages::without_cpu(timetable, line, page);
+                actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
+            }
+            let stop_at_ns = stage.stop().time().map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
+            hosts.push(Host {
+                first,
+                end: actors.len(),
+                cuts: Cuts { stop_at_ns, wall_at_ns: u64::MAX },
+                timetable,
+                once: stage.stop().once(),
+                is_amount: stage.stop().time().is_none(),
+                control: member.control.clone(),
+            });
         }
+        Scheduler { world, hosts, actors, events: BinaryHeap::new(), order: 0 }
     }
 
     fn plan(&mut self, at_ns: u64, what: What) {
@@ -149,23 +199,48 @@ impl<'a> Scheduler<'a> {
         self.events.push(Reverse(Event { at_ns, order: self.order, what }));
     }
 
-    fn run(&mut self, timetable: Timetable, control: &Control, collect: &mut dyn FnMut()) {
+    fn has_failed(&self, host: &Host) -> bool {
+        self.actors[host.first..host.end].iter().any(|actor| actor.state.failed())
+    }
+
+    fn is_done(&self, host: &Host) -> bool {
+        self.actors[host.first..host.end].iter().all(|actor| actor.state.is_done())
+    }
+
+    /// Runs until nothing is left to happen; `collect` is called for a host whenever one of its intervals is over.
+    fn run(&mut self, collect: &mut dyn FnMut(usize)) {
         let start_ns = self.world.now_ns;
         (0..self.actors.len()).for_each(|worker| self.send(worker, start_ns));
-        self.plan(timetable.end_of(0).min(self.cuts.stop_at_ns), What::Tick);
-        while let Some(Reverse(event)) = self.events.pop() {
-            if event.what == What::Tick && self.is_amount && self.actors.iter().all(|actor| actor.state.is_done()) {
-                // The amount ended within the interval.
+        for host in 0..self.hosts.len() {
+            let first_ns = self.hosts[host].timetable.end_of(0).min(self.hosts[host].cuts.stop_at_ns);
+            self.plan(first_ns, What::Tick { host: host as u32 });
+        }
+        loop {
+            let until_ns = self.events.peek().map_or(u64::MAX, |event| event.0.at_ns);
+            if let Some(Done { at_ns, ticket, result }) = self.world.advance(until_ns) {
+                self.plan(at_ns, What::Back { worker: (ticket >> 32) as u32, slot: ticket as u32, result });
                 continue;
             }
+            let Some(Reverse(event)) = self.events.pop() else { return };
             let now_ns = event.at_ns;
-            self.world.now_ns = now_ns;
             match event.what {
-                What::Back { worker, slot, result } => self.back(worker as usize, Completion { slot, result }, now_ns),
-                What::Due { worker } => self.due(worker as usize, now_ns),
-                What::Tick => {
-                    self.tick(timetable, now_ns, control);
-                    collect();
+                What::Tick { host } => {
+                    let host = host as usize;
+                    if self.hosts[host].is_amount && self.is_done(&self.hosts[host]) {
+                        // The amount ended within the interval.
+                        continue;
+                    }
+                    self.world.now_ns = now_ns;
+                    self.tick(host, now_ns);
+                    collect(host);
+                }
+                What::Back { worker, slot, result } => {
+                    self.world.now_ns = now_ns;
+                    self.back(worker as usize, Completion { slot, result }, now_ns);
+                }
+                What::Due { worker } => {
+                    self.world.now_ns = now_ns;
+                    self.due(worker as usize, now_ns);
                 }
             }
         }
@@ -176,12 +251,16 @@ impl<'a> Scheduler<'a> {
     fn send(&mut self, worker: usize, now_ns: u64) {
         while let Some(io) = self.actors[worker].state.next_io(now_ns) {
             let request = Request { op: io.op, offset: io.offset, length: io.length };
-            let answer = self.world.submit(io.file, now_ns, request);
-            self.plan(answer.completed_ns, What::Back { worker: worker as u32, slot: io.slot, result: answer.result });
+            let place = self.actors[worker].base + io.file;
+            let ticket = (worker as u64) << 32 | u64::from(io.slot);
+            if let Some(answer) = self.world.submit(place, now_ns, request, ticket) {
+                let back = What::Back { worker: worker as u32, slot: io.slot, result: answer.result };
+                self.plan(answer.completed_ns, back);
+            }
         }
-        let quiet_ns = self.actors[worker].state.quiet_ns(now_ns);
-        let due_ns = now_ns.saturating_add(quiet_ns);
-        if due_ns < self.actors[worker].due_ns && due_ns < self.cuts.stop_at_ns {
+        let actor = &self.actors[worker];
+        let due_ns = now_ns.saturating_add(actor.state.quiet_ns(now_ns));
+        if due_ns < actor.due_ns && due_ns < self.hosts[actor.host as usize].cuts.stop_at_ns {
             self.actors[worker].due_ns = due_ns;
             self.plan(due_ns, What::Due { worker: worker as u32 });
         }
@@ -190,13 +269,14 @@ impl<'a> Scheduler<'a> {
     #[inline]
     fn back(&mut self, worker: usize, completion: Completion, now_ns: u64) {
         let actor = &mut self.actors[worker];
-        if actor.pages.turn(now_ns, self.cuts, || None) {
+        let host = &mut self.hosts[actor.host as usize];
+        if actor.pages.turn(now_ns, host.cuts, || None) {
             actor.state.stop();
         }
         let finished = actor.state.complete(completion, now_ns);
         actor.pages.write_down(finished);
-        if let (Some(once), true) = (self.once, actor.state.has_done_all()) {
-            let instant = if once.stonewall { &mut self.cuts.stop_at_ns } else { &mut self.cuts.wall_at_ns };
+        if let (Some(once), true) = (host.once, actor.state.has_done_all()) {
+            let instant = if once.stonewall { &mut host.cuts.stop_at_ns } else { &mut host.cuts.wall_at_ns };
             *instant = now_ns.min(*instant);
         }
         self.send(worker, now_ns);
@@ -207,26 +287,28 @@ impl<'a> Scheduler<'a> {
         if actor.due_ns == now_ns {
             actor.due_ns = u64::MAX;
         }
-        if actor.pages.turn(now_ns, self.cuts, || None) {
+        if actor.pages.turn(now_ns, self.hosts[actor.host as usize].cuts, || None) {
             actor.state.stop();
         }
         self.send(worker, now_ns);
     }
 
-    /// Turns every worker's page, so that an interval is told when it is over and not when its last worker has something to do again.
-    fn tick(&mut self, timetable: Timetable, now_ns: u64, control: &Control) {
-        if control.is_stopped() {
-            self.cuts.stop_at_ns = self.cuts.stop_at_ns.min(now_ns);
+    /// Turns the page of every worker of a host, so that an interval is told when it is over and not when its last worker has something to do
+    /// again.
+    fn tick(&mut self, number: usize, now_ns: u64) {
+        let host = &mut self.hosts[number];
+        if host.control.is_stopped() {
+            host.cuts.stop_at_ns = host.cuts.stop_at_ns.min(now_ns);
         }
-        for actor in &mut self.actors {
-            if actor.pages.turn(now_ns, self.cuts, || None) {
+        for actor in &mut self.actors[host.first..host.end] {
+            if actor.pages.turn(now_ns, host.cuts, || None) {
                 actor.state.stop();
             }
         }
-        let goes_on = self.actors.iter().any(|actor| !actor.state.is_done());
-        if now_ns < self.cuts.stop_at_ns && goes_on {
+        let (timetable, stop_at_ns) = (host.timetable, host.cuts.stop_at_ns);
+        if now_ns < stop_at_ns && !self.is_done(&self.hosts[number]) {
             let next_ns = timetable.end_of(timetable.interval_at(now_ns));
-            self.plan(next_ns.min(self.cuts.stop_at_ns), What::Tick);
+            self.plan(next_ns.min(stop_at_ns), What::Tick { host: number as u32 });
         }
     }
 
@@ -234,28 +316,32 @@ impl<'a> Scheduler<'a> {
     fn close(&mut self) -> u64 {
         let now_ns = self.world.now_ns;
         for actor in &mut self.actors {
-            actor.pages.turn(now_ns, self.cuts, || None);
+            actor.pages.turn(now_ns, self.hosts[actor.host as usize].cuts, || None);
             actor.pages.close(now_ns, None);
         }
         now_ns
     }
 }
 
-/// Makes durable what was written: part of what was sent, so it is counted like everything else.
-fn sync(world: &mut World) -> OpSample {
+/// Makes durable what a host wrote, from `start_ns` on: part of what was sent, so it is counted like everything else. Comes back with when it was.
+fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
     let mut latency = Histogram::new();
     let mut errors: Vec<(i32, u64)> = Vec::new();
-    for device in 0..world.devices() as u32 {
-        let now_ns = world.now_ns;
-        let answer = world.submit(device, now_ns, Request { op: Op::Fsync, offset: 0, length: 0 });
-        world.now_ns = answer.completed_ns.max(now_ns);
-        if answer.result < 0 {
-            errors.push((-answer.result, 1));
+    let mut now_ns = start_ns;
+    for device in 0..world.devices(host) {
+        let request = Request { op: Op::Fsync, offset: 0, length: 0 };
+        let (done_ns, result) = match world.submit(world.base(host) + device, now_ns, request, 0) {
+            Some(answer) => (answer.completed_ns, answer.result),
+            None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
+        };
+        if result < 0 {
+            errors.push((-result, 1));
         } else {
-            latency.record(answer.completed_ns.saturating_sub(now_ns));
+            latency.record(done_ns.saturating_sub(now_ns));
         }
+        now_ns = done_ns.max(now_ns);
     }
-    OpSample {
+    let sample = OpSample {
         work: 0,
         op: Op::Fsync,
         ios: latency.count(),
@@ -263,5 +349,6 @@ fn sync(world: &mut World) -> OpSample {
         errors,
         latency: latency.encode(),
         raw_latencies: Vec::new(),
-    }
+    };
+    (sample, now_ns)
 }

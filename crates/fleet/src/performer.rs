@@ -113,10 +113,23 @@ impl Fleet {
         let (ours, theirs) = pair();
         let version = version.to_owned();
         // The agent ends when our end of the link does; nobody waits for its thread.
-        thread::spawn(move || agent::serve(theirs, Guard::none(), &version));
+        thread::spawn(move || agent::serve(theirs, Guard::none(), &version, None));
         let (outlet, inlet) = ours.split();
         let member = Member { name: String::new(), outlet: Some(outlet), process: None };
         Fleet::of(vec![(member, inlet)], Reach::OwnProcess)
+    }
+
+    /// A fleet of so many simulated hosts, at least one: agents in this process, whose workers all live in one virtual time.
+    pub fn simulated(version: &str, hosts: u32) -> Fleet {
+        let together = engine::Together::new(hosts.max(1) as usize);
+        let member = |number: u32| {
+            let (ours, theirs) = pair();
+            let (version, together) = (version.to_owned(), together.clone());
+            thread::spawn(move || agent::serve(theirs, Guard::none(), &version, Some(together)));
+            let (outlet, inlet) = ours.split();
+            (Member { name: format!("sim-{number:02}"), outlet: Some(outlet), process: None }, inlet)
+        };
+        Fleet::of((1..=hosts.max(1)).map(member).collect(), Reach::OwnProcess)
     }
 
     /// A fleet of agents that were launched. Each gives us up after so long a silence.

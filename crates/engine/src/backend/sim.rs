@@ -39,8 +39,10 @@ impl Backend for Sim<'_> {
             let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
             for io in self.ready.drain(..) {
                 let request = Request { op: io.op, offset: io.offset, length: io.length };
-                let answer = world.submit(io.file, now_ns, request);
-                self.under_way.push(Reverse((answer.completed_ns, io.slot, answer.result)));
+                // What answers later is refused before a stage in the time of the wall begins.
+                if let Some(answer) = world.submit(io.file, now_ns, request, 0) {
+                    self.under_way.push(Reverse((answer.completed_ns, io.slot, answer.result)));
+                }
             }
         }
         let first_ns = self.under_way.peek().map_or(u64::MAX, |first| first.0.0);

@@ -6,6 +6,6 @@ mod simulated;
 
 pub use claim::clean;
 pub(crate) use claim::{lock_for_one, run_of};
-pub use open::{OpenTargets, open};
-pub(crate) use simulated::World;
+pub use open::{OpenTargets, open, open_together};
+pub(crate) use simulated::{Done, World};
 pub use simulated::{is_simulated, simulated};

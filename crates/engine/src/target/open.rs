@@ -7,6 +7,7 @@ use crate::contents::HostContents;
 use crate::error::EngineError;
 use crate::metadata::grow;
 use crate::page_cache;
+use crate::together::Together;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
@@ -30,6 +31,7 @@ pub struct OpenTargets {
     notes: Vec<Note>,
     world: Option<Arc<Mutex<World>>>,
     contents: Arc<HostContents>,
+    together: Option<Together>,
 }
 
 impl OpenTargets {
@@ -47,6 +49,11 @@ impl OpenTargets {
     /// The simulated devices, where the targets are such.
     pub(crate) fn world(&self) -> Option<&Arc<Mutex<World>>> {
         self.world.as_ref()
+    }
+
+    /// The simulated hosts whose time is theirs.
+    pub(crate) fn together(&self) -> Option<&Together> {
+        self.together.as_ref()
     }
 
     /// What had to be done otherwise than planned.
@@ -108,11 +115,20 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
     if is_simulated && !plan.backend.sends_nothing() {
-        let world = Some(Arc::new(Mutex::new(World::new(&plan)?)));
+        let world = Some(Arc::new(Mutex::new(World::new(&[&plan])?)));
         let backend = plan.backend;
-        let (files, claims, notes) = (Arc::new([]), Vec::new(), Vec::new());
-        let (trees, plan) = (Arc::new([]), Arc::new(plan));
-        return Ok(OpenTargets { backend, files, trees, claims, notes, world, contents, plan });
+        let (files, trees, claims, notes) = (Arc::new([]), Arc::new([]), Vec::new(), Vec::new());
+        return Ok(OpenTargets {
+            backend,
+            files,
+            trees,
+            claims,
+            notes,
+            world,
+            contents,
+            plan: Arc::new(plan),
+            together: None,
+        });
     }
     let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
@@ -127,7 +143,19 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     }
     let Opener { files, claims, notes, .. } = opener;
     let plan = Arc::new(plan);
-    Ok(OpenTargets { backend, files: files.into(), trees: trees.into(), claims, notes, world: None, contents, plan })
+    Ok(OpenTargets { backend, files: files.into(), trees: trees.into(), claims, notes, world: None, contents, plan, together: None })
+}
+
+/// The same for a simulated host that shares its virtual time, and a cluster, with the others of `together`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_together(plan: HostPlan, together: &Together) -> Result<OpenTargets, EngineError> {
+    let mut targets = open(plan)?;
+    if targets.world.is_some() && targets.plan.virtual_time {
+        targets.together = Some(together.clone());
+    }
+    Ok(targets)
 }
 
 /// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.

@@ -1,16 +1,22 @@
-//! Simulated targets: `sim:` and what the device is.
+//! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
-use model::plan::HostPlan;
+use model::Cluster as Testbed;
+use model::cluster::REFERENCE;
+use model::plan::{HostPlan, HostStage};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::Bytes;
-use twin::{Answer, Device, DeviceSpec, Request};
+use std::io::Read;
+use twin::cluster::CLUSTER;
+use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request};
 
 /// What a simulated target's path begins with.
 const PREFIX: &str = "sim:";
 /// Sets the seeds of devices apart from those of workers.
 const DEVICES: u64 = 0x0051_111D;
+/// A testbed is a page of text.
+const LARGEST_TESTBED: u64 = 1 << 20;
 
 /// Whether a path names a simulated target.
 pub fn is_simulated(path: &str) -> bool {
@@ -19,8 +25,15 @@ pub fn is_simulated(path: &str) -> bool {
 
 /// The facts of a simulated target; a text that is no device says why.
 pub fn simulated(path: &str) -> TargetFacts {
-    let (kind, size) = match spec(path) {
-        Ok(spec) => (TargetKind::Simulated { size: spec.capacity }, spec.capacity),
+    let size = match read(path) {
+        Ok(Simulated::Device(spec)) => Ok(spec.capacity),
+        Ok(Simulated::Cluster(testbed, spec)) => {
+            Cluster::new(&testbed, &spec, 0).map(|_| twin::cluster::volume(&testbed, &spec))
+        }
+        Err(why) => Err(why),
+    };
+    let (kind, size) = match size {
+        Ok(size) => (TargetKind::Simulated { size }, size),
         Err(why) => (TargetKind::Unreadable(why), Bytes(0)),
     };
     TargetFacts {
@@ -37,42 +50,194 @@ pub fn simulated(path: &str) -> TargetFacts {
     }
 }
 
-fn spec(path: &str) -> Result<DeviceSpec, String> {
-    DeviceSpec::parse(path.strip_prefix(PREFIX).unwrap_or(path))
+/// What a text behind `sim:` stands for.
+enum Simulated {
+    Device(DeviceSpec),
+    Cluster(Box<Testbed>, ClusterSpec),
 }
 
-/// The simulated devices of a host, and how far their time has come.
+fn read(path: &str) -> Result<Simulated, String> {
+    let text = path.strip_prefix(PREFIX).unwrap_or(path);
+    if !text.starts_with(CLUSTER) {
+        return DeviceSpec::parse(text).map(Simulated::Device);
+    }
+    let spec = ClusterSpec::parse(text)?;
+    let name = spec.testbed.as_str();
+    let text = match REFERENCE.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => (*text).to_owned(),
+        None if name.ends_with(".toml") => testbed_file(name)?,
+        None => {
+            let names: Vec<&str> = REFERENCE.iter().map(|(known, _)| *known).collect();
+            return Err(format!(
+                "no testbed is called `{name}`; the reference ones are {}, and a testbed file ends in .toml",
+                names.join(", ")
+            ));
+        }
+    };
+    let testbed = Testbed::parse(name, &text, &[]).map_err(|errors| match errors.problems.first() {
+        Some(problem) => format!(
+            "testbed {name}: {}; {}; see `plimsoll ceiling {name}` for all that is wrong",
+            problem.message, problem.remedy
+        ),
+        None => format!("testbed {name} cannot be read"),
+    })?;
+    Ok(Simulated::Cluster(Box::new(testbed), spec))
+}
+
+fn testbed_file(path: &str) -> Result<String, String> {
+    let wrong = |error: std::io::Error| format!("testbed {path}: {error}; check the path");
+    // Looked at first: opening a pipe would wait for its other end.
+    if !std::fs::metadata(path).map_err(wrong)?.is_file() {
+        return Err(format!("testbed {path}: is no file; name a testbed file"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(path).map_err(wrong)?.take(LARGEST_TESTBED).read_to_string(&mut text).map_err(wrong)?;
+    Ok(text)
+}
+
+/// Where a simulated file is.
+#[derive(Debug)]
+enum Place {
+    Device(Device),
+    /// A volume of the world's cluster, by its number.
+    Volume(u32),
+}
+
+/// What is over in a cluster: when, for whom, and with what.
+pub(crate) use twin::cluster::Done;
+
+/// The simulated devices of one host or several, and how far their time has come.
 #[derive(Debug)]
 pub(crate) struct World {
-    devices: Vec<Device>,
+    places: Vec<Place>,
+    cluster: Option<Cluster>,
+    /// The first place of each plan.
+    bases: Vec<u32>,
     /// Ns since the devices were made.
     pub(crate) now_ns: u64,
 }
 
 impl World {
-    /// The devices of a plan whose targets are all simulated, one for each of its files.
+    /// The devices of plans whose targets are all simulated, one for each of their files. Whatever names a cluster names the same one.
     ///
     /// # Errors
-    /// When a text is no device.
-    pub(crate) fn new(plan: &HostPlan) -> Result<World, EngineError> {
-        let seed = plan.stages.iter().flat_map(|stage| &stage.workers).map(|worker| worker.seed).next().unwrap_or(0);
-        let mut devices = Vec::new();
-        for (number, file) in plan.files().enumerate() {
-            let spec =
-                spec(&file.path).map_err(|why| EngineError::target(&file.path, why, "mend the text behind sim:"))?;
-            devices.push(Device::new(&spec, derive(seed, &[DEVICES, u64::from(plan.host), number as u64])));
+    /// When a text is no device and no cluster, when there are two clusters, or when a cluster is to live in the time of the wall.
+    pub(crate) fn new(plans: &[&HostPlan]) -> Result<World, EngineError> {
+        let mut world = World { places: Vec::new(), cluster: None, bases: Vec::new(), now_ns: 0 };
+        let mut text: Option<&str> = None;
+        for plan in plans {
+            world.bases.push(world.places.len() as u32);
+            let seed = seed(plan);
+            for (number, file) in plan.files().enumerate() {
+                let error = |why: String| EngineError::target(&file.path, why, "mend the text behind sim:");
+                let place = match read(&file.path).map_err(error)? {
+                    Simulated::Device(spec) => {
+                        let seed = derive(seed, &[DEVICES, u64::from(plan.host), number as u64]);
+                        Place::Device(Device::new(&spec, seed))
+                    }
+                    Simulated::Cluster(testbed, spec) => {
+                        if *text.get_or_insert(&file.path) != file.path {
+                            let why = "a run has one cluster, and this is a second one";
+                            return Err(EngineError::target(&file.path, why, "name the same cluster for every target"));
+                        }
+                        if !plan.virtual_time {
+                            let why = "a simulated cluster lives in virtual time alone";
+                            return Err(EngineError::target(&file.path, why, "leave out engine.time = \"real\""));
+                        }
+                        let cluster = match world.cluster.take() {
+                            Some(cluster) => cluster,
+                            None => Cluster::new(&testbed, &spec, derive(seed, &[DEVICES])).map_err(error)?,
+                        };
+                        let cluster = world.cluster.insert(cluster);
+                        Place::Volume(cluster.add_volume(plan.host, number as u32))
+                    }
+                };
+                world.places.push(place);
+            }
         }
-        Ok(World { devices, now_ns: 0 })
+        Ok(world)
     }
 
-    /// How many devices there are.
-    pub(crate) fn devices(&self) -> usize {
-        self.devices.len()
+    /// Where the devices of plan number `plan` begin.
+    pub(crate) fn base(&self, plan: usize) -> u32 {
+        self.bases.get(plan).copied().unwrap_or(0)
     }
 
-    /// Hands a request to a device.
+    /// How many devices plan number `plan` has.
+    pub(crate) fn devices(&self, plan: usize) -> u32 {
+        let end = self.bases.get(plan + 1).copied().unwrap_or(self.places.len() as u32);
+        end - self.base(plan)
+    }
+
+    /// Tells a cluster what is about to touch it.
+    pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage>) {
+        if let Some(cluster) = &mut self.cluster {
+            let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
+            cluster.set_footprint(Bytes(extents.map(|extent| extent.length).fold(0, u64::saturating_add)));
+        }
+    }
+
+    /// Hands a request to a device. A cluster gives no answer before its time: [`advance`](Self::advance) tells it.
     #[inline]
-    pub(crate) fn submit(&mut self, device: u32, now_ns: u64, request: Request) -> Answer {
-        self.devices[device as usize].submit(now_ns, request)
+    pub(crate) fn submit(&mut self, place: u32, now_ns: u64, request: Request, ticket: u64) -> Option<Answer> {
+        match &mut self.places[place as usize] {
+            Place::Device(device) => Some(device.submit(now_ns, request)),
+            Place::Volume(volume) => {
+                if let Some(cluster) = &mut self.cluster {
+                    cluster.submit(now_ns, *volume, request, ticket);
+                }
+                None
+            }
+        }
+    }
+
+    /// Lets time pass in the cluster up to `until_ns`, but no further than to the first request that is over.
+    #[inline]
+    pub(crate) fn advance(&mut self, until_ns: u64) -> Option<Done> {
+        self.cluster.as_mut()?.advance(until_ns)
+    }
+}
+
+/// What chance in a plan's devices begins with.
+fn seed(plan: &HostPlan) -> u64 {
+    plan.stages.iter().flat_map(|stage| &stage.workers).map(|worker| worker.seed).next().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(path: &str) -> TargetKind {
+        simulated(path).kind
+    }
+
+    #[test]
+    fn a_cluster_is_a_reference_testbed_or_a_file_and_its_volume_has_a_size() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("mine.toml");
+        std::fs::write(&file, REFERENCE[0].1).expect("a file");
+        for testbed in [REFERENCE[0].0, &file.display().to_string()] {
+            // 36 drives of 3.84 TB hold everything three times, on six nodes.
+            let TargetKind::Simulated { size } = kind(&format!("sim:cluster={testbed}")) else { panic!("{testbed}") };
+            assert!((size.0 as f64 / (36.0 * 3.84e12 / 3.0 / 6.0) - 1.0).abs() < 1e-5, "{size}");
+        }
+        assert_eq!(kind("sim:cluster=vsan-four-corners,volume=1TiB"), TargetKind::Simulated { size: Bytes::gib(1024) });
+    }
+
+    #[test]
+    fn what_is_no_cluster_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("bad.toml");
+        std::fs::write(&file, "name = \"x\"\n[[nodes]]\ncuont = 3\n").expect("a file");
+        for (text, words) in [
+            ("nowhere".to_owned(), "the reference ones are"),
+            ("/no/such.toml".to_owned(), "check the path"),
+            ("/tmp/../tmp/.toml".to_owned(), "check the path"),
+            (file.display().to_string(), "did you mean `count`"),
+            ("vsan-four-corners,path=x".to_owned(), "smb-direct"),
+        ] {
+            let TargetKind::Unreadable(why) = kind(&format!("sim:cluster={text}")) else { panic!("{text}") };
+            assert!(why.contains(words), "{text}: {why}");
+        }
     }
 }

@@ -9,7 +9,7 @@ pub use guard::{ALLOW_FILE, Guard, GuardError};
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, Control, OpenTargets};
+use engine::{Clock, Control, OpenTargets, Together};
 use model::plan::HostPlan;
 use model::testbed::{HostFacts, TargetKind};
 use state::{Contact, Duty, Reaction};
@@ -33,7 +33,7 @@ pub fn serve_streams(
     version: &str,
 ) {
     let (link, thread) = over(reader, writer);
-    serve(link, guard, version);
+    serve(link, guard, version, None);
     // Everything that was sent gets out, if the other end still reads: behind a link that is cut, nobody does.
     let mut patience = LAST_WORDS;
     while !thread.is_finished() && !patience.is_zero() {
@@ -42,8 +42,8 @@ pub fn serve_streams(
     }
 }
 
-/// Serves one coordinator until its end of the link closes.
-pub(crate) fn serve(link: Link, guard: Guard, version: &str) {
+/// Serves one coordinator until its end of the link closes. With `together`, as one of several simulated hosts.
+pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<Together>) {
     let (out, inlet) = link.split();
     let control = Control::new();
     let contact = SharedContact::default();
@@ -54,8 +54,8 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str) {
         let listener = Listener { out: out.clone(), control: control.clone(), contact: contact.clone(), forward };
         thread::spawn(move || listener.listen(inlet));
     }
-    Agent { out, control, contact, guard, version: version.to_owned(), targets: None, stuck: false, watching: None }
-        .obey(&orders);
+    let version = version.to_owned();
+    Agent { out, control, contact, guard, version, together, targets: None, stuck: false, watching: None }.obey(&orders);
 }
 
 /// The contact as the threads of an agent share it.
@@ -119,6 +119,8 @@ struct Agent {
     contact: SharedContact,
     guard: Guard,
     version: String,
+    /// The hosts whose virtual time is this one's, too.
+    together: Option<Together>,
     targets: Option<OpenTargets>,
     /// A target of them does not answer any more.
     stuck: bool,
@@ -170,7 +172,11 @@ impl Agent {
         if let Err(error) = self.guard.check_plan(&plan) {
             return FromAgent::Refused(error.to_string());
         }
-        match engine::open(plan) {
+        let opened = match &self.together {
+            Some(together) => engine::open_together(plan, together),
+            None => engine::open(plan),
+        };
+        match opened {
             Ok(targets) => {
                 let notes = targets.notes().to_vec();
                 self.targets = Some(targets);

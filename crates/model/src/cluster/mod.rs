@@ -7,6 +7,7 @@ mod bandwidth;
 mod change;
 mod check;
 mod fields;
+mod reference;
 
 pub use bandwidth::Bandwidth;
 pub use change::{Change, ChangeError, WhatIf};
@@ -14,6 +15,8 @@ pub use fields::{
     AccessSpec, CacheKind, CacheSpec, ClientsSpec, CopiesUsed, CpuSpec, Destage, DriveSpec, FabricSpec, NodesSpec,
     Placement, ProtectionSpec, Role, TopSpec, reference,
 };
+
+pub use reference::REFERENCE;
 
 use crate::devices::{Device, catalogue};
 use crate::spec::{
