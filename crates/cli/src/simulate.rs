@@ -4,23 +4,28 @@ use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::testbed;
 use model::cluster::fixed;
+use model::testbed::TargetKind;
 
 /// What a target's path begins with that is a simulated cluster.
 const CLUSTER: &str = "sim:cluster=";
 
-/// The target that takes the place of all others; `None` where nothing is to be simulated.
+/// The target that takes the place of all others; `None` where nothing is to be simulated. What is no cluster is refused here, once for all hosts.
 pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
-    match hosts.simulate.as_deref() {
-        None => Ok(None),
-        Some("") if testbed::built_in(suite).is_some() => Ok(Some(format!("{CLUSTER}{suite}"))),
+    let target = match hosts.simulate.as_deref() {
+        None => return Ok(None),
+        Some("") if testbed::built_in(suite).is_some() => format!("{CLUSTER}{suite}"),
         Some("") => {
             let names: Vec<&str> = testbed::BUILT_IN.iter().map(|(name, _)| *name).collect();
-            Err(Failure::Usage(format!(
+            return Err(Failure::Usage(format!(
                 "error: --simulate: no testbed is called like the suite `{suite}`; name one behind it, such as {}",
                 names.join(", ")
-            )))
+            )));
         }
-        Some(cluster) => Ok(Some(format!("{CLUSTER}{cluster}"))),
+        Some(cluster) => format!("{CLUSTER}{cluster}"),
+    };
+    match engine::simulated(&target).kind {
+        TargetKind::Unreadable(why) => Err(Failure::Usage(format!("error: --simulate: {why}"))),
+        _ => Ok(Some(target)),
     }
 }
 
@@ -48,7 +53,8 @@ mod tests {
     fn a_suite_that_is_called_like_a_testbed_needs_no_name() {
         let asked = |what: &str, suite: &str| target(&simulate(what), suite).map_err(|failure| failure.to_string());
         assert_eq!(asked("", "pixstor-nvme"), Ok(Some("sim:cluster=pixstor-nvme".to_owned())));
-        assert_eq!(asked("mine.toml,remote=5%", "x"), Ok(Some("sim:cluster=mine.toml,remote=5%".to_owned())));
+        assert_eq!(asked("pixstor-nvme,remote=5%", "x"), Ok(Some("sim:cluster=pixstor-nvme,remote=5%".to_owned())));
+        assert!(asked("mine.toml", "x").expect_err("no file").contains("check the path"));
         assert!(asked("", "smoke").expect_err("no testbed").contains("vsan-four-corners"));
         assert_eq!(target(&HostArgs::default(), "x").map_err(|_| ()), Ok(None));
     }
