@@ -55,7 +55,7 @@ fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
 #[test]
 fn report_d_a_remote_master_halves_what_ten_hosts_do() {
     let suite = "name = \"mix\"\n[layout]\nsize = \"100GiB\"\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
-        [[workload]]\nname = \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = 5\n";
+        [[workload]]\nname = \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = 5\ndepth = 1\n";
     let total = |cluster: &str| iops(&results(suite, &["--simulate", cluster, "--sim-hosts", "10"]), "mix");
     let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
