@@ -143,7 +143,17 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     }
     let Opener { files, claims, notes, .. } = opener;
     let plan = Arc::new(plan);
-    Ok(OpenTargets { backend, files: files.into(), trees: trees.into(), claims, notes, world: None, contents, plan, together: None })
+    Ok(OpenTargets {
+        backend,
+        files: files.into(),
+        trees: trees.into(),
+        claims,
+        notes,
+        world: None,
+        contents,
+        plan,
+        together: None,
+    })
 }
 
 /// The same for a simulated host that shares its virtual time, and a cluster, with the others of `together`.

@@ -98,7 +98,7 @@ fn testbed_file(path: &str) -> Result<String, String> {
 /// Where a simulated file is.
 #[derive(Debug)]
 enum Place {
-    Device(Device),
+    Device(Box<Device>),
     /// A volume of the world's cluster, by its number.
     Volume(u32),
 }
@@ -133,7 +133,7 @@ impl World {
                 let place = match read(&file.path).map_err(error)? {
                     Simulated::Device(spec) => {
                         let seed = derive(seed, &[DEVICES, u64::from(plan.host), number as u64]);
-                        Place::Device(Device::new(&spec, seed))
+                        Place::Device(Box::new(Device::new(&spec, seed)))
                     }
                     Simulated::Cluster(testbed, spec) => {
                         if *text.get_or_insert(&file.path) != file.path {

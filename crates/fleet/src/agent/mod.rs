@@ -55,7 +55,8 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<To
         thread::spawn(move || listener.listen(inlet));
     }
     let version = version.to_owned();
-    Agent { out, control, contact, guard, version, together, targets: None, stuck: false, watching: None }.obey(&orders);
+    Agent { out, control, contact, guard, version, together, targets: None, stuck: false, watching: None }
+        .obey(&orders);
 }
 
 /// The contact as the threads of an agent share it.
