@@ -114,11 +114,35 @@ fn the_suites_of_large_transfers_run_small_with_small_transfers() {
 #[test]
 fn a_suite_that_does_not_fit_names_what_is_missing_and_a_scale_that_fits() {
     let folder = scratch();
-    let refused = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"]);
+    let refused =
+        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"]);
     assert_eq!(refused.code, 3, "{refused:?}");
     let (_, after) = refused.err.split_once("; --scale ").expect("a scale");
     let scale = after.split(' ').next().expect("a word");
     assert!(refused.err.contains("the layout needs") && after.contains("would fit"), "{refused:?}");
     let args = ["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000", "--scale", scale];
     plimsoll(folder.path(), &args).with_code(0);
+}
+
+#[test]
+fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
+    let folder = scratch();
+    let run = ["run", "vsan-four-corners", "--target", "data", "--scale", "1/20000", "--quiet", "--out", "c.plimsoll"];
+    plimsoll(folder.path(), &run).with_code(0);
+    let own = ["--against", "vsan-four-corners", "--testbed", "vsan-four-corners"];
+    let table = plimsoll(folder.path(), &[&["show", "c.plimsoll"], own.as_slice()].concat()).with_code(0).out;
+    let rate = table.lines().find(|line| line.starts_with("4K random read") && line.contains(" rate ")).expect("a row");
+    // 227,241.6 ÷ 4 nodes, and ÷ 4 × 24 drives.
+    assert!(rate.contains("227,242") && rate.contains("56,810") && rate.contains("2,367"), "{rate}");
+    assert!(table.contains("The run was shrunk") && !table.contains("has not measured"), "{table}");
+    plimsoll(folder.path(), &[&["report", "c.plimsoll"], own.as_slice()].concat()).with_code(0);
+    let page = std::fs::read_to_string(folder.path().join("c.html")).expect("a page");
+    assert!(page.contains("Beside vsan-four-corners") && page.contains("class=\"groups\""));
+    std::fs::remove_file(folder.path().join("c.html")).expect("ours");
+    for (other, word) in [("pixstor-nvme", "run the suite pixstor-nvme"), ("vsan", "no published figures are called")] {
+        let refused = plimsoll(folder.path(), &["report", "c.plimsoll", "--against", other]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains(word), "{refused:?}");
+    }
+    assert!(!folder.path().join("c.html").exists(), "a refusal writes nothing");
 }

@@ -14,6 +14,7 @@ mod issued;
 mod knee;
 pub mod little;
 mod page_cache;
+pub mod published;
 mod results;
 mod series;
 #[cfg(test)]

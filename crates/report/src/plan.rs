@@ -68,7 +68,8 @@ pub fn time(plan: &Plan) -> String {
 
 /// All bytes of the stages that end with an amount, reads and writes together.
 fn amounts(plan: &Plan) -> Bytes {
-    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
+    let stages =
+        (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
     Bytes(stages.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add))
 }
 
