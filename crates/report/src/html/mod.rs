@@ -5,8 +5,13 @@
 mod about;
 mod comparison;
 mod differences;
+mod hosts;
 pub(crate) mod markup;
 mod reproduce;
+mod results;
+mod swept;
+mod verdict;
+mod workload;
 pub(crate) mod results;
 pub(crate) mod workload;
 
@@ -115,6 +120,7 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
     let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
+    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached)));
     content.push(results::section(record, &rows));
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));

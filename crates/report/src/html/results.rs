@@ -1,6 +1,7 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
+use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
 use crate::{findings, words};
@@ -18,9 +19,12 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
     content.push(sweeps(rows));
-    if record.plan.points.len() <= MOST_BARS {
+    let swept = swept::charts(rows);
+    if swept == Markup::new() && record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows));
     }
+    content.push(swept);
+    content.push(hosts::charts(record, rows));
     plain("section", content)
 }
 
@@ -146,7 +150,8 @@ fn swatch(op: Op) -> &'static str {
     }
 }
 
-fn style(op: Op) -> &'static str {
+/// The class of an operation's bars.
+pub fn style(op: Op) -> &'static str {
     match op {
         Op::Read => "bar read",
         Op::Write => "bar write",
