@@ -16,14 +16,16 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let mut marks = Marks::default();
     let table = table(rows, &mut marks);
     let mut content = plain("h2", "Results");
+    // Of a swept suite the picture says most; the table has what is behind it.
+    let swept = swept::charts(rows);
+    let is_swept = swept != Markup::new();
+    content.push(swept);
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
     content.push(sweeps(rows));
-    let swept = swept::charts(rows);
-    if swept == Markup::new() && record.plan.points.len() <= MOST_BARS {
+    if !is_swept && record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows));
     }
-    content.push(swept);
     content.push(hosts::charts(record, rows));
     plain("section", content)
 }

@@ -45,8 +45,12 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
 fn changed(rows: &[ResultRow]) -> Option<String> {
     let found = analysis::findings(rows);
     if let Some(first) = found.iter().find(|found| found.op != Op::Fsync) {
-        let odd: usize = found.iter().map(|found| found.curve.odd.len()).sum();
-        let more = if odd == 0 { String::new() } else { format!(" {} out of line.", are(odd, "point")) };
+        let odd: usize = found.iter().filter(|found| found.op != Op::Fsync).map(|found| found.curve.odd.len()).sum();
+        let more = if odd == 0 {
+            String::new()
+        } else {
+            format!(" In all curves together, {} out of line.", are(odd, "point"))
+        };
         return Some(format!("{}{more}", findings::sentence(first)));
     }
     let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
