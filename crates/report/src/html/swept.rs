@@ -83,22 +83,31 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding]) -> Option<Markup> {
             all.push(Line { name: name.to_owned(), style, points });
         }
     }
-    let what = if in_bytes { "Bandwidth" } else { "Requests per second" };
+    let what = if in_bytes { "Bandwidth in GB/s" } else { "Requests per second" };
     let chart = Lines {
         title: format!("{what} over {}", first.axis),
         description: format!("{what} of each workload at each value of {}; the table has the figures.", first.axis),
         x,
-        x_name: "doubling from mark to mark",
+        x_name: "log2",
         x_words: if is_plain {
             |x| words::count(x.round().max(0.0) as u64)
         } else {
             |bytes| Bytes(bytes as u64).to_string()
         },
         y: Scale::linear_to(top),
-        y_words: if in_bytes { words::gb_per_s } else { words::iops },
+        y_words: if in_bytes { gigabytes } else { words::iops },
         lines: all,
     };
     Some(chart.render())
+}
+
+/// A tick of an axis whose title has the unit.
+fn gigabytes(bytes_per_s: f64) -> String {
+    match bytes_per_s / 1e9 {
+        0.0 => "0".to_owned(),
+        v if v >= 0.995 => format!("{v:.1}"),
+        v => format!("{v:.3}"),
+    }
 }
 
 /// Whether requests are so large that bandwidth is what people ask for.
