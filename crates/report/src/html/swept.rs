@@ -189,16 +189,21 @@ fn groups(rows: &[ResultRow]) -> Markup {
     classed("div", "charts", charts)
 }
 
+/// What a row's bar stands under: its workload; operations on files have little to add up to, and stand each by itself.
+fn group_of(row: &ResultRow) -> String {
+    if row.op.is_metadata() { format!("{} {}", row.workload, row.op.name()) } else { row.workload.clone() }
+}
+
 /// A group for each workload; repetitions as their median, reads and writes of a mix together.
 fn grouped(rows: &[ResultRow], values: &[&str], figure: fn(&[&ResultRow]) -> f64) -> Vec<Group> {
-    let mut names: Vec<&str> = Vec::new();
-    for row in rows {
-        if !names.contains(&row.workload.as_str()) {
-            names.push(&row.workload);
+    let mut names: Vec<String> = Vec::new();
+    for name in rows.iter().map(group_of) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     let bar = |name: &str, value: &str| {
-        let mine = rows.iter().filter(|row| row.workload == name && row.op != Op::Fsync);
+        let mine = rows.iter().filter(|row| group_of(row) == name && row.op != Op::Fsync);
         let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.iter().any(|(_, known)| known == value)).collect();
         let mut runs: Vec<f64> = here.chunk_by(|a, b| a.point == b.point).map(figure).collect();
         runs.sort_by(f64::total_cmp);
@@ -206,7 +211,7 @@ fn grouped(rows: &[ResultRow], values: &[&str], figure: fn(&[&ResultRow]) -> f64
     };
     let group =
         |name: &str| Group { name: name.to_owned(), bars: values.iter().map(|value| bar(name, value)).collect() };
-    names.into_iter().map(group).collect()
+    names.iter().map(|name| group(name)).collect()
 }
 
 /// In ns, weighted by requests.
