@@ -160,6 +160,11 @@ fn peaks(findings: &[Finding]) -> Markup {
     classed("div", "scroll", table)
 }
 
+/// A figure in words.
+type Words = fn(f64) -> String;
+/// A figure of the rows of one point.
+type Figure = fn(&[&ResultRow]) -> f64;
+
 /// One axis of few values: its values side by side for each workload.
 fn groups(rows: &[ResultRow]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
@@ -172,7 +177,7 @@ fn groups(rows: &[ResultRow]) -> Markup {
     if !is_one_axis || values.len() < 2 {
         return Markup::new();
     }
-    let figures: [(&str, fn(f64) -> String, fn(&[&ResultRow]) -> f64); 3] = [
+    let figures: [(&str, Words, Figure); 3] = [
         ("Requests per second", words::iops, |rows| rows.iter().map(|row| row.iops()).sum()),
         ("Bandwidth", words::bandwidth, |rows| rows.iter().map(|row| row.bytes_per_s()).sum()),
         ("Mean latency", |ns| words::latency(Some(ns as u64)), mean_latency),
@@ -195,7 +200,7 @@ fn group_of(row: &ResultRow) -> String {
 }
 
 /// A group for each workload; repetitions as their median, reads and writes of a mix together.
-fn grouped(rows: &[ResultRow], values: &[&str], figure: fn(&[&ResultRow]) -> f64) -> Vec<Group> {
+fn grouped(rows: &[ResultRow], values: &[&str], figure: Figure) -> Vec<Group> {
     let mut names: Vec<String> = Vec::new();
     for name in rows.iter().map(group_of) {
         if !names.contains(&name) {
