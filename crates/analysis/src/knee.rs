@@ -32,6 +32,8 @@ pub struct Finding {
     pub repetitions: u32,
     /// The axis's values as written, in rising order: what the numbers of `curve` count.
     pub labels: Vec<String>,
+    /// The numbers that these stand for: plain ones, bytes, ns or millionths.
+    pub along: Vec<f64>,
     /// The figure at each value.
     pub values: Vec<f64>,
     /// What it shows.
@@ -134,6 +136,7 @@ fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
         repetitions,
         labels: points.into_iter().map(|(_, label, _)| label).collect(),
         curve: curve::curve(&along, &values)?,
+        along,
         values,
     })
 }

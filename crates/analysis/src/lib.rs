@@ -10,10 +10,12 @@ mod course;
 mod degraded;
 mod estimate;
 pub mod fairness;
+mod hosts;
 mod issued;
 mod knee;
 pub mod little;
 mod page_cache;
+pub mod published;
 mod results;
 mod series;
 #[cfg(test)]
@@ -30,6 +32,7 @@ pub mod warmup;
 mod warning;
 
 pub use estimate::{CONFIDENCE, Estimate, Interval};
+pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
 pub use results::{Cpu, Done, Progress, ResultRow};

@@ -365,6 +365,10 @@ pub struct ReportArgs {
     /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
+
+    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub against: Option<String>,
 }
 
 const CEILING_EXAMPLES: &str = "\
@@ -459,6 +463,14 @@ pub struct ShowArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
+
+    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
+    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
+    pub against: Option<String>,
+
+    /// The testbed of the run, for its figures per node, per drive and of the ceiling.
+    #[arg(long, value_name = "FILE.toml|NAME", requires = "against")]
+    pub testbed: Option<String>,
 
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]

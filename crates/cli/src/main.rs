@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod failure;
 mod hosts;
+mod published;
 mod quick;
 mod screen;
 mod signals;

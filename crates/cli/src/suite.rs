@@ -9,13 +9,26 @@ use model::spec::{Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 6] = [
+pub const BUILT_IN: [(&str, &str); 19] = [
+    ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
+    ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("hyperflex-stretched", include_str!("../../../suites/hyperflex-stretched.toml")),
+    ("io500-like", include_str!("../../../suites/io500-like.toml")),
     ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
     ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
     ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
     ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
+    ("pixstor-nvme", include_str!("../../../suites/pixstor-nvme.toml")),
+    ("pixstor-nvme-n-1", include_str!("../../../suites/pixstor-nvme-n-1.toml")),
+    ("pixstor-nvme-random", include_str!("../../../suites/pixstor-nvme-random.toml")),
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("s2d-disaggregated", include_str!("../../../suites/s2d-disaggregated.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
+    ("vmfleet-general", include_str!("../../../suites/vmfleet-general.toml")),
+    ("vmfleet-sql", include_str!("../../../suites/vmfleet-sql.toml")),
+    ("vmfleet-vdi", include_str!("../../../suites/vmfleet-vdi.toml")),
+    ("vsan-four-corners", include_str!("../../../suites/vsan-four-corners.toml")),
 ];
 
 /// A suite is a page of text.

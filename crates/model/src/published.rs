@@ -1,7 +1,10 @@
 //! Figures that others published, as they printed them: `reference/results/`.
 
-use crate::spec::{Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree, spec_table};
-use crate::units::UnitError;
+use crate::spec::{
+    Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value, parse_tree, spec_table,
+};
+use crate::units::{Bytes, UnitError};
+use std::ops::Range;
 
 /// A finite number in the unit that stands beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,6 +63,24 @@ spec_table! {
     }
 }
 
+spec_table! {
+    /// Where a run of the report's suite has a figure's counterpart.
+    pub struct CounterpartSpec {
+        /// The figures' workload.
+        workload: String,
+        /// The figures' scenario; empty: all of them.
+        scenario: String = String::new(),
+        /// What the suite calls the workload.
+        run_workload: String,
+        /// The axis and value of the sweep, as in `size=10GB`; empty: any.
+        run_sweep: String = String::new(),
+        /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the figure is that of a point.
+        run_axis: String = String::new(),
+        /// All bytes that the published load touched, for its ceiling.
+        footprint: Auto<Bytes> = Auto::Auto,
+    }
+}
+
 /// All figures of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
@@ -67,6 +88,8 @@ pub struct Published {
     pub report: ReportSpec,
     /// In the order of the report; at least one.
     pub figures: Vec<FigureSpec>,
+    /// Where a run has their counterparts; none where the report has nothing that one run could be held against.
+    pub counterparts: Vec<CounterpartSpec>,
 }
 
 impl Published {
@@ -82,24 +105,16 @@ impl Published {
         let mut problems: Vec<Problem> =
             syntax.into_iter().map(|error| Problem::new(error.span, error.message, grammar)).collect();
         let mut reader = Reader::new(&root, 0..0, &mut problems);
-        reader.allow(&["figure"]);
+        reader.allow(&["figure", "counterpart"]);
         let report = ReportSpec::read(&mut reader);
         reader.finish();
-        let list: &[Node] = match root.get("figure") {
-            Some(Node { value: Value::Array(list), .. }) => list,
-            _ => &[],
-        };
+        let list = list(&root, "figure");
         if list.is_empty() {
             problems.push(Problem::new(0..0, "there are no figures", "add a `[[figure]]`"));
         }
         let mut figures: Vec<FigureSpec> = Vec::new();
-        for node in list {
-            let Value::Table(table) = &node.value else {
-                let message = format!("expected a table, found {}", node.kind());
-                problems.push(Problem::new(node.span.clone(), message, "write `[[figure]]` above its fields"));
-                continue;
-            };
-            let mut reader = Reader::new(table, node.span.clone(), &mut problems);
+        for (table, span) in tables(list, &mut problems) {
+            let mut reader = Reader::new(table, span.clone(), &mut problems);
             let figure = FigureSpec::read(&mut reader);
             reader.finish();
             let key = |figure: &FigureSpec| {
@@ -107,11 +122,29 @@ impl Published {
             };
             if figures.iter().any(|other| key(other) == key(&figure)) {
                 let message = "this quantity of this workload and scenario stands here twice";
-                problems.push(Problem::new(node.span.clone(), message, "leave one out"));
+                problems.push(Problem::new(span, message, "leave one out"));
             }
             figures.push(figure);
         }
-        if problems.is_empty() { Ok(Published { report, figures }) } else { Err(SpecErrors { sources, problems }) }
+        let mut counterparts = Vec::new();
+        for (table, span) in tables(self::list(&root, "counterpart"), &mut problems) {
+            let mut reader = Reader::new(table, span, &mut problems);
+            counterparts.push(CounterpartSpec::read(&mut reader));
+            reader.finish();
+        }
+        if problems.is_empty() {
+            Ok(Published { report, figures, counterparts })
+        } else {
+            Err(SpecErrors { sources, problems })
+        }
+    }
+
+    /// Where a run has the counterpart of `figure`.
+    pub fn counterpart(&self, figure: &FigureSpec) -> Option<&CounterpartSpec> {
+        self.counterparts.iter().find(|other| {
+            other.workload.value == figure.workload.value
+                && (other.scenario.value.is_empty() || other.scenario.value == figure.scenario.value)
+        })
     }
 
     /// The value of a figure in the unit that was printed.
@@ -121,6 +154,33 @@ impl Published {
         };
         self.figures.iter().find(is_it).map(|figure| figure.value.value.0)
     }
+}
+
+/// The nodes of the list called `key`.
+fn list<'a>(root: &'a Table, key: &str) -> &'a [Node] {
+    match root.get(key) {
+        Some(Node { value: Value::Array(list), .. }) => list,
+        _ => &[],
+    }
+}
+
+/// Those of `list` that are tables, with their places; what else is there is a problem.
+fn tables<'a>(list: &'a [Node], problems: &mut Vec<Problem>) -> Vec<(&'a Table, Range<usize>)> {
+    let mut tables = Vec::new();
+    for node in list {
+        match &node.value {
+            Value::Table(table) => tables.push((table, node.span.clone())),
+            _ => {
+                let message = format!("expected a table, found {}", node.kind());
+                problems.push(Problem::new(
+                    node.span.clone(),
+                    message,
+                    "write `[[figure]]` or `[[counterpart]]` above its fields",
+                ));
+            }
+        }
+    }
+    tables
 }
 
 #[cfg(test)]
@@ -219,6 +279,21 @@ mod tests {
         // No measured figure is above what theory allows.
         let read = e.value("N-N sequential read", "peak", "throughput").expect("printed");
         assert!(read < ports && ports < e.value("theory", "drives", "throughput").expect("printed"));
+    }
+
+    #[test]
+    fn every_counterpart_is_of_a_workload_that_the_report_has() {
+        for published in
+            [published!("vsan-four-corners"), published!("hyperflex-stretched"), published!("pixstor-nvme")]
+        {
+            assert!(!published.counterparts.is_empty());
+            for counterpart in &published.counterparts {
+                let found = published.figures.iter().any(|figure| published.counterpart(figure) == Some(counterpart));
+                assert!(found, "{counterpart:?}");
+            }
+        }
+        let c = published!("vsan-four-corners");
+        assert!(c.figures.iter().all(|figure| c.counterpart(figure).is_some()));
     }
 
     #[test]

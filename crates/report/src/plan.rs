@@ -40,11 +40,13 @@ pub fn time(plan: &Plan) -> String {
         Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     };
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
+    let amounts = assumed(amounts(plan));
     let fixed = plan.fixed_time();
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
         return "as long as the operations on all files take".to_owned();
     }
-    let all = Nanos(prepare.0.saturating_add(fixed.0).saturating_add(verify.0));
+    let all = [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
+    let all = Nanos(all);
     if all == fixed {
         return fixed.to_string();
     }
@@ -56,7 +58,19 @@ pub fn time(plan: &Plan) -> String {
         Nanos(0) => String::new(),
         verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole(verify)),
     };
-    format!("about {}: {before}{fixed}{after}", whole(all))
+    let measured = match (amounts, fixed) {
+        (Nanos(0), fixed) => fixed.to_string(),
+        (amounts, Nanos(0)) => format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
+        (amounts, fixed) => format!("{fixed}, and {} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
+    };
+    format!("about {}: {before}{measured}{after}", whole(all))
+}
+
+/// All bytes of the stages that end with an amount, reads and writes together.
+fn amounts(plan: &Plan) -> Bytes {
+    let stages =
+        (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
+    Bytes(stages.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add))
 }
 
 /// An estimate needs no fractions of a second.

@@ -56,7 +56,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
 
 /// The bytes that the workers of a row's work have to themselves, on all hosts together. What else runs at the same time may push them
 /// out of a cache: the ceiling stays the favourable case.
-fn touched(record: &Record, row: &ResultRow) -> Bytes {
+pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
     let workers = stages.flat_map(|stage| &stage.workers).filter(|worker| worker.work == row.index);
     let lengths = workers.flat_map(|worker| &worker.extents).map(|extent| extent.length);

@@ -13,6 +13,7 @@ mod protection;
 mod tiers;
 mod workload;
 
+pub(crate) use against::touched;
 pub use against::{Reached, against, doubt};
 pub use protection::{Amplification, amplification};
 pub use workload::Workload;

@@ -6,6 +6,7 @@ use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use analysis::compare::{Comparison, Condition, compare as differences};
 use model::Record;
+use report::html::Against;
 use std::process::ExitCode;
 
 /// Compares runs with the first of them.
@@ -24,7 +25,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         print(&report::compare::table(&comparison, &records))?;
     }
     if let Some(out) = &args.out {
-        write_page(&records, None, out)?;
+        write_page(&records, Against::default(), out)?;
     }
     gate(&args.fail_if, &comparison)
 }

@@ -8,7 +8,7 @@ use crate::load::SizeMix;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use crate::spec::{Auto, Count, FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
-use crate::units::Bytes;
+use crate::units::{Bytes, Scale};
 
 /// The most that `size = "auto"` takes, on all targets of a host together.
 const AUTO_LIMIT: Bytes = Bytes::gib(4);
@@ -45,7 +45,7 @@ pub(super) fn targets(
         }
     }
     if !are_imagined(request.spec) {
-        refusals.extend(space(facts, &targets));
+        refusals.extend(space(facts, &targets, request.scale));
     }
     let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
     if simulated > 0 && simulated < targets.len() {
@@ -448,11 +448,31 @@ pub(super) fn same_file_system(one: &TargetFacts, other: &TargetFacts) -> bool {
     (one.free, one.total, &one.file_system) == (other.free, other.total, &other.file_system)
 }
 
+/// What the targets of one file system take of it.
+struct Need<'a> {
+    /// The first of them.
+    target: &'a TargetFacts,
+    /// All bytes of their layouts.
+    total: u64,
+    /// Those that are there already.
+    there: u64,
+}
+
+/// The largest round scale (1/2, 1/5, 1/10, 1/20 and so on) at which `total` bytes, planned at `scale`, fit into `room`; `None` if none does.
+fn fitting(scale: Scale, total: u64, room: u64) -> Option<Scale> {
+    let wanted = |round: u32| {
+        let planned = u128::from(total) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
+        planned / u128::from(round) <= u128::from(room)
+    };
+    let rounds = (0..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10u32.pow(power)));
+    rounds.skip(1).find(|round| wanted(*round)).map(|denominator| Scale { numerator: 1, denominator })
+}
+
 /// Refuses a layout that would fill a file system past its limit.
-fn space(facts: &HostFacts, targets: &[Target]) -> Vec<Refusal> {
+fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     // Two targets on one file system share its space.
-    let mut needs: Vec<(&TargetFacts, u64)> = Vec::new();
+    let mut needs: Vec<Need<'_>> = Vec::new();
     for (target, planned) in facts
         .targets
         .iter()
@@ -463,12 +483,17 @@ fn space(facts: &HostFacts, targets: &[Target]) -> Vec<Refusal> {
         }
         let total: u64 = planned.files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
         let need = total.saturating_sub(used(target).0);
-        match needs.iter_mut().find(|(other, _)| same_file_system(other, target)) {
-            Some((_, sum)) => *sum = sum.saturating_add(need),
-            None => needs.push((target, need)),
+        let there = total.saturating_sub(need);
+        match needs.iter_mut().find(|other| same_file_system(other.target, target)) {
+            Some(sum) => {
+                sum.total = sum.total.saturating_add(total);
+                sum.there = sum.there.saturating_add(there);
+            }
+            None => needs.push(Need { target, total, there }),
         }
     }
-    for (target, need) in needs {
+    for Need { target, total, there } in needs {
+        let need = total.saturating_sub(there);
         let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
         if need > usable {
             refusals.push(Refusal::new(
@@ -480,9 +505,29 @@ fn space(facts: &HostFacts, targets: &[Target]) -> Vec<Refusal> {
                     target.free,
                     Bytes(usable)
                 ),
-                "give a smaller layout.size or --scale, or free some space",
+                match fitting(scale, total, usable.saturating_add(there)) {
+                    Some(fits) => format!("--scale {fits} would fit; or give a smaller layout.size, or free some space"),
+                    None => "give a smaller layout.size, or free some space".to_owned(),
+                },
             ));
         }
     }
     refusals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_that_is_named_is_the_largest_round_one_that_fits() {
+        let fits = |scale: Scale, total, room| fitting(scale, total, room).map(|scale| scale.to_string());
+        assert_eq!(fits(Scale::FULL, 1_000, 500).as_deref(), Some("1/2"));
+        assert_eq!(fits(Scale::FULL, 1_000, 499).as_deref(), Some("1/5"));
+        assert_eq!(fits(Scale::FULL, 1_000, 1).as_deref(), Some("1/1000"));
+        // 1,000 bytes at a tenth are 10,000 at full size.
+        let tenth = Scale { numerator: 1, denominator: 10 };
+        assert_eq!(fits(tenth, 1_000, 900).as_deref(), Some("1/20"));
+        assert_eq!(fits(Scale::FULL, u64::MAX, 0), None);
+    }
 }

@@ -3,11 +3,13 @@
 
 mod bars;
 mod frame;
+mod groups;
 mod heat;
 mod lines;
 mod scale;
 
 pub use bars::{Bar, Bars};
+pub use groups::{Group, Groups};
 pub use heat::{Cell, Heat};
 pub use lines::{Line, Lines, Point};
 pub use scale::Scale;

@@ -5,8 +5,13 @@
 mod about;
 mod comparison;
 mod differences;
+mod hosts;
 pub(crate) mod markup;
 mod reproduce;
+mod results;
+mod swept;
+mod verdict;
+mod workload;
 pub(crate) mod results;
 pub(crate) mod workload;
 
@@ -14,6 +19,7 @@ use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
+use model::published::Published;
 use model::{Cluster, Record};
 
 /// The page of one or more runs.
@@ -21,14 +27,29 @@ pub fn render(records: &[&Record]) -> String {
     render_on(records, None)
 }
 
+/// What runs are held against.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Against<'a> {
+    /// The testbed that they ran on.
+    pub testbed: Option<&'a Cluster>,
+    /// Published figures, with the testbed that those were measured on where it is known.
+    pub published: Option<(&'a Published, Option<&'a Cluster>)>,
+}
+
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran on.
 pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
-    let (title, body) = content(records, testbed);
+    render_against(records, Against { testbed, published: None })
+}
+
+/// The page of one or more runs, beside all that they are held against.
+pub fn render_against(records: &[&Record], against: Against<'_>) -> String {
+    let (title, body) = content(records, against);
     document(title, body)
 }
 
 /// The title and the body of the page of one or more runs.
-pub(crate) fn content(records: &[&Record], testbed: Option<&Cluster>) -> (String, Markup) {
+pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
+    let testbed = against.testbed;
     let title = match records {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
         many => format!("{} runs: Plimsoll report", many.len()),
@@ -39,7 +60,7 @@ pub(crate) fn content(records: &[&Record], testbed: Option<&Cluster>) -> (String
     }
     body.push(differences::section(&analysis::compare::compare(records), records));
     for (number, record) in records.iter().enumerate() {
-        body.push(run(record, testbed, number, records.len()));
+        body.push(run(record, against, number, records.len()));
     }
     (title, body)
 }
@@ -95,16 +116,32 @@ fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Re
 }
 
 /// Everything about one run.
-fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> Markup {
+fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Markup {
+    let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
+    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached)));
     content.push(results::section(record, &rows));
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
+    content.push(published(record, &rows, against));
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)
+}
+
+/// The run beside published figures; a sentence where they do not fit it.
+fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Markup {
+    let Some((published, theirs)) = against.published else { return Markup::new() };
+    match analysis::published::against(published, theirs, record, rows, against.testbed) {
+        Ok(held) => crate::published::section(published, &held, !record.plan.scale.is_full()),
+        Err(why) => {
+            let said = crate::published::unfit(why, published, &record.plan.suite);
+            let title = format!("Beside {}", published.report.name.value);
+            plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
+        }
+    }
 }
 
 fn header(record: &Record, number: usize, of: usize) -> Markup {

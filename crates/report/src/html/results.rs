@@ -1,6 +1,7 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
+use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
 use crate::{findings, words};
@@ -15,12 +16,17 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let mut marks = Marks::default();
     let table = table(rows, &mut marks);
     let mut content = plain("h2", "Results");
+    // Of a swept suite the picture says most; the table has what is behind it.
+    let swept = swept::charts(rows);
+    let is_swept = swept != Markup::new();
+    content.push(swept);
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
     content.push(sweeps(rows));
-    if record.plan.points.len() <= MOST_BARS {
+    if !is_swept && record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows));
     }
+    content.push(hosts::charts(record, rows));
     plain("section", content)
 }
 
@@ -146,7 +152,8 @@ fn swatch(op: Op) -> &'static str {
     }
 }
 
-fn style(op: Op) -> &'static str {
+/// The class of an operation's bars.
+pub fn style(op: Op) -> &'static str {
     match op {
         Op::Read => "bar read",
         Op::Write => "bar write",

@@ -1,0 +1,261 @@
+//! What a sweep looks like: an axis of at least four numbers as lines on a log2 axis with its knees and odd points marked and its peaks in
+//! a table; any other single axis as bars in groups.
+
+use super::markup::{Markup, classed, element, plain};
+use crate::chart::{Group, Groups, Line, Lines, Point, Scale};
+use crate::words;
+use analysis::{Finding, Measure, ResultRow};
+use model::{Bytes, Op};
+
+/// Colours and dashes, so that neighbours can be told without colour.
+const STYLES: [&str; 6] = ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+/// More bars than this are no picture any more.
+const MOST_BARS: usize = 48;
+
+/// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has it.
+pub fn charts(rows: &[ResultRow]) -> Markup {
+    let findings: Vec<Finding> = analysis::findings(rows);
+    if !findings.is_empty() {
+        return lines(rows, &findings);
+    }
+    groups(rows)
+}
+
+/// A chart for each axis and measure, as many lines in it as can be told apart.
+fn lines(rows: &[ResultRow], findings: &[Finding]) -> Markup {
+    let mut charts = Markup::new();
+    let mut left: Vec<&Finding> = findings.iter().filter(|found| found.op != Op::Fsync).collect();
+    while let Some(first) = left.first().copied() {
+        let is_alike = |found: &Finding| found.axis == first.axis && found.measure == first.measure;
+        let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) = left.into_iter().partition(|found| is_alike(found));
+        let later = alike.split_off(alike.len().min(STYLES.len()));
+        if let Some(chart) = line_chart(rows, &alike) {
+            charts.push(chart);
+        }
+        left = later.into_iter().chain(rest).collect();
+    }
+    let mut content = classed("div", "charts", charts);
+    content.push(peaks(findings));
+    content
+}
+
+fn line_chart(rows: &[ResultRow], findings: &[&Finding]) -> Option<Markup> {
+    let first = findings.first()?;
+    let is_plain = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<f64>().is_ok());
+    let is_size = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<Bytes>().is_ok());
+    if !is_plain && !is_size {
+        return None;
+    }
+    let along = || findings.iter().flat_map(|found| found.along.iter().copied());
+    let (least, most) = (along().fold(f64::MAX, f64::min), along().fold(0.0, f64::max));
+    if least.is_nan() || least <= 0.0 || most <= least {
+        return None;
+    }
+    let x = Scale::Doublings { min: 2f64.powf(least.log2().floor()), max: 2f64.powf(most.log2().ceil()) };
+    let in_bytes = first.measure == Measure::BytesPerSecond || findings.iter().all(|found| is_large(rows, found));
+    let factor = |found: &Finding| {
+        if in_bytes && found.measure == Measure::Iops { request_bytes(rows, found) } else { 1.0 }
+    };
+    let mut all = Vec::new();
+    let (mut knees, mut odd) = (Vec::new(), Vec::new());
+    for (found, style) in findings.iter().zip(STYLES) {
+        let factor = factor(found);
+        let at = |n: usize, also: String| {
+            Some(Point { x: *found.along.get(n)?, y: found.values.get(n).map(|value| value * factor), also })
+        };
+        let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
+        all.push(Line { name: name(found), style, points });
+        let mark = |marks: &mut Vec<Point>, n: usize| {
+            // The gap behind each mark keeps it a dot.
+            if let Some(point) = at(n, found.workload.clone()) {
+                let gap = Point { x: point.x, y: None, also: String::new() };
+                marks.extend([point, gap]);
+            }
+        };
+        if !found.curve.is_rising {
+            mark(&mut knees, found.curve.knee);
+        }
+        found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
+    }
+    let top = all.iter().flat_map(|line| &line.points).filter_map(|point| point.y).fold(0.0, f64::max);
+    for (name, style, points) in [("knee", "line knee", knees), ("out of line", "line odd", odd)] {
+        if !points.is_empty() {
+            all.push(Line { name: name.to_owned(), style, points });
+        }
+    }
+    let what = if in_bytes { "Bandwidth in GB/s" } else { "Requests per second" };
+    let chart = Lines {
+        title: format!("{what} over {}", first.axis),
+        description: format!("{what} of each workload at each value of {}; the table has the figures.", first.axis),
+        x,
+        x_name: "log2",
+        x_words: if is_plain {
+            |x| words::count(x.round().max(0.0) as u64)
+        } else {
+            |bytes| Bytes(bytes as u64).to_string()
+        },
+        y: Scale::linear_to(top),
+        y_words: if in_bytes { gigabytes } else { words::iops },
+        lines: all,
+    };
+    Some(chart.render())
+}
+
+/// A tick of an axis whose title has the unit.
+fn gigabytes(bytes_per_s: f64) -> String {
+    match bytes_per_s / 1e9 {
+        0.0 => "0".to_owned(),
+        v if v >= 0.995 => format!("{v:.1}"),
+        v => format!("{v:.3}"),
+    }
+}
+
+/// Whether requests are so large that bandwidth is what people ask for.
+fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
+    request_bytes(rows, found) >= 131_072.0
+}
+
+/// The mean size of the finding's requests in bytes.
+fn request_bytes(rows: &[ResultRow], found: &Finding) -> f64 {
+    let mine = || rows.iter().filter(|row| row.workload == found.workload && row.op == found.op);
+    let (bytes, ios) =
+        mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
+    bytes as f64 / ios.max(1) as f64
+}
+
+fn name(found: &Finding) -> String {
+    let others = words::sweep(&found.others, None);
+    let others = if others.is_empty() { others } else { format!(" ({others})") };
+    // Most names say their direction themselves.
+    let op = if found.workload.contains(found.op.name()) { String::new() } else { format!(" {}", found.op.name()) };
+    format!("{}{op}{others}", found.workload)
+}
+
+/// Peak and sustained of every curve.
+fn peaks(findings: &[Finding]) -> Markup {
+    let head = ["Curve", "Over", "Peak", "at", "Sustained", "from", "to"];
+    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
+    let row = |found: &Finding| {
+        let curve = &found.curve;
+        let label = |n: usize| found.labels.get(n).cloned().unwrap_or_default();
+        let say = |value: f64| match found.measure {
+            Measure::Iops => format!("{} IOPS", words::iops(value)),
+            Measure::BytesPerSecond => words::bandwidth(value),
+        };
+        let cells = [
+            element("th", &[("scope", "row")], name(found)),
+            plain("td", &found.axis),
+            plain("td", say(found.values.get(curve.peak).copied().unwrap_or(0.0))),
+            plain("td", label(curve.peak)),
+            plain("td", say(curve.sustained)),
+            plain("td", label(curve.knee)),
+            plain("td", label(curve.plateau_end)),
+        ];
+        plain("tr", cells)
+    };
+    let rows: Markup = findings.iter().filter(|found| found.op != Op::Fsync).map(row).collect();
+    let caption =
+        plain("caption", "Sustained: the median of the values within 5 % of the peak; it begins at the knee.");
+    let table = element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    classed("div", "scroll", table)
+}
+
+/// A figure in words.
+type Words = fn(f64) -> String;
+/// A figure of the rows of one point.
+type Figure = fn(&[&ResultRow]) -> f64;
+
+/// One axis of few values: its values side by side for each workload.
+fn groups(rows: &[ResultRow]) -> Markup {
+    let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
+    let mut values: Vec<&str> = Vec::new();
+    for (_, value) in rows.iter().flat_map(|row| &row.sweep) {
+        if !values.contains(&value.as_str()) {
+            values.push(value);
+        }
+    }
+    if !is_one_axis || values.len() < 2 {
+        return Markup::new();
+    }
+    let figures: [(&str, Words, Figure); 3] = [
+        ("Requests per second", words::iops, |rows| rows.iter().map(|row| row.iops()).sum()),
+        ("Bandwidth", words::bandwidth, |rows| rows.iter().map(|row| row.bytes_per_s()).sum()),
+        ("Mean latency", |ns| words::latency(Some(ns as u64)), mean_latency),
+    ];
+    let mut charts = Markup::new();
+    for (title, say, figure) in figures {
+        let groups = grouped(rows, &values, figure);
+        if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
+            return Markup::new();
+        }
+        let axis = rows.first().and_then(|row| row.sweep.first()).map_or("", |(axis, _)| axis.as_str());
+        charts.push(Groups { title: format!("{title} by {axis}"), words: say, groups }.render());
+    }
+    classed("div", "charts", charts)
+}
+
+/// What a row's bar stands under: its workload; operations on files have little to add up to, and stand each by itself.
+fn group_of(row: &ResultRow) -> String {
+    if row.op.is_metadata() { format!("{} {}", row.workload, row.op.name()) } else { row.workload.clone() }
+}
+
+/// A group for each workload; repetitions as their median, reads and writes of a mix together.
+fn grouped(rows: &[ResultRow], values: &[&str], figure: Figure) -> Vec<Group> {
+    let mut names: Vec<String> = Vec::new();
+    for name in rows.iter().map(group_of) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let bar = |name: &str, value: &str| {
+        let mine = rows.iter().filter(|row| group_of(row) == name && row.op != Op::Fsync);
+        let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.iter().any(|(_, known)| known == value)).collect();
+        let mut runs: Vec<f64> = here.chunk_by(|a, b| a.point == b.point).map(figure).collect();
+        runs.sort_by(f64::total_cmp);
+        (value.to_owned(), runs.get(runs.len() / 2).copied())
+    };
+    let group =
+        |name: &str| Group { name: name.to_owned(), bars: values.iter().map(|value| bar(name, value)).collect() };
+    names.iter().map(|name| group(name)).collect()
+}
+
+/// In ns, weighted by requests.
+fn mean_latency(rows: &[&ResultRow]) -> f64 {
+    let sum: f64 = rows.iter().filter_map(|row| Some(row.latency.mean_ns()? * row.ios as f64)).sum();
+    sum / rows.iter().map(|row| row.ios).sum::<u64>().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    /// A sweep whose points carry so many reads each.
+    fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
+        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
+        let measured = recorded.record().plan.stages.clone();
+        let stages = (0..).zip(measured).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
+        for (stage, count) in stages.collect::<Vec<u32>>().into_iter().zip(counts) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
+        }
+        recorded.end();
+        analysis::results(&recorded.record())
+    }
+
+    #[test]
+    fn few_values_are_bars_and_many_numbers_are_lines_with_their_knee() {
+        let bars = charts(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
+        assert!(bars.contains("Requests per second by size") && bars.contains("Mean latency by size"), "{bars}");
+        assert_eq!(bars.matches("class=\"groups\"").count(), 3);
+        let lines = charts(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
+        assert!(lines.contains("Requests per second over depth") && lines.contains("dot line knee"), "{lines}");
+        assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
+    }
+
+    #[test]
+    fn without_a_sweep_there_is_no_chart() {
+        assert_eq!(charts(&swept("repetitions = 2", &[10, 20])), Markup::new());
+        assert_eq!(charts(&[]), Markup::new());
+    }
+}

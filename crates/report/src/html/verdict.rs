@@ -1,0 +1,164 @@
+//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep, and whether to believe it.
+
+use crate::{findings, words};
+use analysis::ceiling::Reached;
+use analysis::{ResultRow, RunState};
+use model::{Op, Record};
+
+/// A change along a sweep by less than this share is not worth a sentence of so few.
+const NOTABLE: f64 = 0.2;
+
+/// The paragraph; a run that measured nothing has a sentence.
+pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> String {
+    if rows.iter().all(|row| row.ios == 0) {
+        return "This run carried nothing: there is no figure to judge.".to_owned();
+    }
+    let mut sentences = vec![most(rows, record.plan.hosts.len())];
+    sentences.extend(changed(rows));
+    sentences.extend(ceiling(reached));
+    sentences.push(trust(record, rows));
+    sentences.join(" ")
+}
+
+/// The highest rate and the highest bandwidth.
+fn most(rows: &[ResultRow], hosts: usize) -> String {
+    let counted = || rows.iter().filter(|row| row.op != Op::Fsync);
+    let rate = counted().max_by(|a, b| a.iops().total_cmp(&b.iops()));
+    let bandwidth = counted().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let (Some(rate), Some(bandwidth)) = (rate, bandwidth) else { return String::new() };
+    format!(
+        "{} carried at most {} IOPS ({}, {}) and at most {} ({}, {}).",
+        match hosts {
+            0 | 1 => "One host".to_owned(),
+            many => format!("{many} hosts together"),
+        },
+        words::iops(rate.iops()),
+        super::results::name(rate),
+        rate.op.name(),
+        words::gb_per_s(bandwidth.bytes_per_s()),
+        super::results::name(bandwidth),
+        bandwidth.op.name(),
+    )
+}
+
+/// What the sweep changed most; the curves' own words where there are curves.
+fn changed(rows: &[ResultRow]) -> Option<String> {
+    let found = analysis::findings(rows);
+    if let Some(first) = found.iter().find(|found| found.op != Op::Fsync) {
+        let odd: usize = found.iter().filter(|found| found.op != Op::Fsync).map(|found| found.curve.odd.len()).sum();
+        let more = if odd == 0 {
+            String::new()
+        } else {
+            format!(" In all curves together, {} out of line.", are(odd, "point"))
+        };
+        return Some(format!("{}{more}", findings::sentence(first)));
+    }
+    let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
+    for base in rows.iter().filter(|row| row.op != Op::Fsync && row.complete && row.iops() > 0.0) {
+        let alike = |row: &&ResultRow| row.workload == base.workload && row.op == base.op && row.sweep != base.sweep;
+        for other in rows.iter().filter(alike).filter(|row| row.complete && row.point > base.point) {
+            let change = (other.iops() / base.iops()).max(f64::MIN_POSITIVE).ln().abs();
+            if deepest.is_none_or(|(most, ..)| change > most) {
+                deepest = Some((change, base, other));
+            }
+        }
+    }
+    let (_, base, other) = deepest?;
+    let share = other.iops() / base.iops() - 1.0;
+    if share.abs() < NOTABLE {
+        return Some("No value of the sweep changed a rate by a fifth or more.".to_owned());
+    }
+    Some(format!(
+        "What changed most is {} {}: from {} to {} its rate went from {} to {} IOPS ({:+.0} %).",
+        base.workload,
+        base.op.name(),
+        words::sweep(&base.sweep, None),
+        words::sweep(&other.sweep, None),
+        words::iops(base.iops()),
+        words::iops(other.iops()),
+        share * 100.0
+    ))
+}
+
+/// How near the testbed's ceiling the run came.
+fn ceiling(reached: &[Reached]) -> Option<String> {
+    let share = |one: &Reached| one.share().unwrap_or(0.0);
+    let nearest = reached.iter().filter(|one| one.share().is_some()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let layer = crate::ceiling::layer(nearest.ceiling.binding()?.layer);
+    let name = &nearest.ceiling.workload.name;
+    Some(if nearest.is_above() {
+        format!("{name} is above the testbed's ceiling ({layer}): it did not come from where the testbed says.")
+    } else {
+        format!("Nearest to the testbed's ceiling is {name}, with {} of it ({layer}).", words::share(share(nearest)))
+    })
+}
+
+/// Whether to believe it.
+fn trust(record: &Record, rows: &[ResultRow]) -> String {
+    let state = analysis::run_state(record);
+    let errors: u64 = rows.iter().map(ResultRow::error_count).fold(0, u64::saturating_add);
+    let doubted = rows.iter().filter(|row| !row.warnings.is_empty()).count();
+    let mut text = String::new();
+    if state != RunState::Complete {
+        text.push_str(&format!("The run is {}. ", words::run_state(&state)));
+    }
+    if errors > 0 {
+        text.push_str(&format!("{} failed. ", words::counted(errors, "request")));
+    }
+    if !record.plan.scale.is_full() {
+        text.push_str(&format!("It was shrunk to {}, and is no measure of the full suite. ", record.plan.scale));
+    }
+    text.push_str(&match doubted {
+        0 => "No reason to doubt its figures was found.".to_owned(),
+        some => format!(
+            "There are reasons to doubt {some} of its {}; they stand below.",
+            words::counted(rows.len() as u64, "result")
+        ),
+    });
+    text
+}
+
+fn are(count: usize, noun: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", words::counted(count as u64, noun))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    fn told(suite: &str, counts: &[usize], ended: bool) -> String {
+        let mut recorded = Recorded::new(suite);
+        let stages = recorded.record().plan.stages.clone();
+        let measured = (0..).zip(stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
+        for (stage, count) in measured.collect::<Vec<u32>>().into_iter().zip(counts) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
+        }
+        if ended {
+            recorded.end();
+        }
+        let record = recorded.record();
+        paragraph(&record, &analysis::results(&record), &[])
+    }
+
+    #[test]
+    fn the_most_what_changed_and_whether_to_believe_it_are_told() {
+        let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
+        let text = told(swept, &[90, 9], true);
+        assert!(text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"), "{text}");
+        assert!(text.contains("from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (-90 %)"), "{text}");
+        assert!(text.contains("reasons to doubt"), "a second is too short to quote: {text}");
+        assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
+        let curve = told("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n", &[10, 20, 40, 41], true);
+        assert!(curve.contains("w read over depth: peak"), "{curve}");
+    }
+
+    #[test]
+    fn a_run_without_figures_or_end_says_so() {
+        let suite = "[[workload]]\nname = \"w\"\n";
+        assert!(told(suite, &[], true).contains("no figure to judge"));
+        assert!(told(suite, &[10], false).contains("The run is "), "{}", told(suite, &[10], false));
+    }
+}

@@ -1,0 +1,148 @@
+//! The built-in suites from the outside: each is planned at full scale on the cluster that it is for, and run small on this machine.
+
+mod common;
+
+use common::{plimsoll, scratch};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Suite, hosts that it is for, and what its full plan has to say.
+const FULL: [(&str, u32, &[&str]); 14] = [
+    ("azure-stack-hci", 6, &["36 GiB to prepare", "then 5m 50s", "4k-random-read-latency", "128k-sequential-write"]),
+    ("s2d-disaggregated", 1, &["8 files × 6.98 GiB", "then 36m 00s", "equal-rate (repetition 3)"]),
+    (
+        "vsan-four-corners",
+        16,
+        &[
+            "then 22h 30m",
+            "10 files × 93.13 GiB",
+            "4k-random-read (size=10GB)",
+            "32k-sequential-write (size=100GB)",
+            "16 × 10       30m 00s   1h 00m",
+        ],
+    ),
+    ("hyperflex-stretched", 10, &["then 1h 10m", "5 files × 18.63 GiB", "50% random, the rest sequential, 67% read"]),
+    ("pixstor-nvme", 16, &["(workers=1) ", "size=256 GiB", "(workers=1024)", "16 × 64", "size=4 GiB"]),
+    ("pixstor-nvme-n-1", 16, &["1 file of 4 TiB", "(workers=512)", "16 × 32", "size=256 GiB"]),
+    ("pixstor-nvme-random", 16, &["permutation read", "(workers=512)", "size=8 GiB"]),
+    ("vmfleet-general", 1, &["general (read=70%)", "hot-spot", "then 33m 00s"]),
+    ("vmfleet-vdi", 1, &["20% hot-spot, the rest sequential, write", "+ writes"]),
+    ("vmfleet-sql", 1, &["hot-spot 70% read", "+ log"]),
+    ("io500-like", 10, &["no official score", "hard-write  45.91 KiB", "1 file of 2.5 TiB"]),
+    ("quick", 1, &["4 files × 256 MiB"]),
+    ("disk-mark", 1, &["1m-sequential-read-q8 (repetition 5)", "then 4m 00s"]),
+    ("ior-n-to-1", 16, &["1 file of 256 GiB"]),
+];
+
+#[test]
+fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
+    let folder = scratch();
+    for (suite, hosts, words) in FULL {
+        let count = format!("clients.count={hosts}");
+        let args = ["plan", suite, "--target", "d", "--set", &count, "--set", "clients.memory=128GiB"];
+        let plan = plimsoll(folder.path(), &args).with_code(0).out;
+        for word in words {
+            assert!(plan.contains(word), "{suite}: `{word}` is missing in\n{plan}");
+        }
+    }
+}
+
+#[test]
+fn the_time_of_amounts_is_told_with_what_it_assumes() {
+    let folder = scratch();
+    let args = ["plan", "pixstor-nvme-n-1", "--set", "clients.count=16", "--set", "clients.memory=128GiB"];
+    let plan = plimsoll(folder.path(), &args).with_code(0).out;
+    // 0.25 + 0.5 + 1 + 2 TiB and six times 4 TiB, written and read: 55.5 TiB at 200 MB/s.
+    assert!(plan.contains("84h 45m") && plan.contains("for the amounts (at an assumed 200 MB/s)"), "{plan}");
+}
+
+/// Runs a suite in a directory, small; its results.
+fn small(suite: &str, scale: &str, sets: &[&str]) -> Value {
+    let folder = scratch();
+    let mut args = vec!["run", suite, "--target", "data", "--scale", scale, "--quiet", "--json", "--out", "r.plimsoll"];
+    sets.iter().for_each(|set| args.extend(["--set", set]));
+    plimsoll(folder.path(), &args).with_code(0).json()
+}
+
+/// The rows have carried something, are of these workloads, and there are so many works: workloads at their values and repetitions.
+fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
+    let rows = json["results"].as_array().expect("a list");
+    for workload in workloads {
+        let mine = rows.iter().filter(|row| row["workload"] == *workload && row["op"] != "fsync");
+        assert!(mine.clone().count() > 0, "{suite}: {workload} is missing");
+        mine.for_each(|row| assert!(row["ios"].as_u64() > Some(0), "{suite}: {row:#}"));
+    }
+    let name = |row: &Value| format!("{} {} {}", row["workload"], row["sweep"], row["repetition"]);
+    let seen: BTreeSet<String> = rows.iter().map(name).collect();
+    assert_eq!(seen.len(), works, "{suite}: {seen:?}");
+}
+
+#[test]
+fn each_runs_small_on_one_machine() {
+    for (suite, scale, points, workloads) in [
+        ("azure-stack-hci", "1/500", 5, vec!["4k-random-read-latency", "128k-sequential-write"]),
+        ("s2d-disaggregated", "1/2000", 6, vec!["fixed-depth", "equal-rate"]),
+        ("vsan-four-corners", "1/20000", 15, vec!["4k-random-read", "8k-random-70-30", "32k-sequential-write"]),
+        ("hyperflex-stretched", "1/5000", 1, vec!["8k-67-33"]),
+        ("vmfleet-general", "1/1000", 3, vec!["general"]),
+        // At 6 a second a shorter stage might see no request.
+        ("vmfleet-vdi", "1/300", 2, vec!["reads", "writes"]),
+        ("vmfleet-sql", "1/1000", 2, vec!["oltp", "log"]),
+        ("quick", "1/20", 4, vec!["4k-random-read", "1m-sequential-write"]),
+        ("disk-mark", "1/50", 40, vec!["1m-sequential-read-q8", "4k-random-write-q1"]),
+    ] {
+        check(suite, &small(suite, scale, &[]), points, &workloads);
+    }
+}
+
+#[test]
+fn the_suites_of_large_transfers_run_small_with_small_transfers() {
+    let block = "block_size=64KiB";
+    let few = "sweep.workers=\"1..4 x2\"";
+    for (suite, points, workloads) in [
+        ("pixstor-nvme", 6, ["n-n-sequential-write", "n-n-sequential-read"]),
+        ("pixstor-nvme-n-1", 6, ["n-1-sequential-write", "n-1-sequential-read"]),
+    ] {
+        check(suite, &small(suite, "1/10000", &[block, few]), points, &workloads);
+    }
+    let json = small("pixstor-nvme-random", "1/10000", &["prepare_block=64KiB", few]);
+    check("pixstor-nvme-random", &json, 6, &["random-read", "random-write"]);
+    let json = small("io500-like", "1/3000", &["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"]);
+    check("io500-like", &json, 4, &["easy-write", "hard-write", "easy-read", "hard-read"]);
+}
+
+#[test]
+fn a_suite_that_does_not_fit_names_what_is_missing_and_a_scale_that_fits() {
+    let folder = scratch();
+    let refused =
+        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    let (_, after) = refused.err.split_once("; --scale ").expect("a scale");
+    let scale = after.split(' ').next().expect("a word");
+    assert!(refused.err.contains("the layout needs") && after.contains("would fit"), "{refused:?}");
+    let args = ["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000", "--scale", scale];
+    plimsoll(folder.path(), &args).with_code(0);
+}
+
+#[test]
+fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
+    let folder = scratch();
+    let run = ["run", "vsan-four-corners", "--target", "data", "--scale", "1/20000", "--quiet", "--out", "c.plimsoll"];
+    plimsoll(folder.path(), &run).with_code(0);
+    let own = ["--against", "vsan-four-corners", "--testbed", "vsan-four-corners"];
+    let table = plimsoll(folder.path(), &[&["show", "c.plimsoll"], own.as_slice()].concat()).with_code(0).out;
+    let rate = table.lines().find(|line| line.starts_with("4K random read") && line.contains(" rate ")).expect("a row");
+    // 227,241.6 ÷ 4 nodes, and ÷ 4 × 24 drives.
+    assert!(rate.contains("227,242") && rate.contains("56,810") && rate.contains("2,367"), "{rate}");
+    assert!(table.contains("The run was shrunk") && !table.contains("has not measured"), "{table}");
+    plimsoll(folder.path(), &[&["report", "c.plimsoll"], own.as_slice()].concat()).with_code(0);
+    let page = std::fs::read_to_string(folder.path().join("c.html")).expect("a page");
+    assert!(page.contains("Beside vsan-four-corners") && page.contains("class=\"groups\""));
+    std::fs::remove_file(folder.path().join("c.html")).expect("ours");
+    for (other, word) in [("pixstor-nvme", "run the suite pixstor-nvme"), ("vsan", "no published figures are called")] {
+        let refused = plimsoll(folder.path(), &["report", "c.plimsoll", "--against", other]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains(word), "{refused:?}");
+    }
+    assert!(!folder.path().join("c.html").exists(), "a refusal writes nothing");
+}
