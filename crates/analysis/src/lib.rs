@@ -3,6 +3,7 @@
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
 pub mod aftermath;
+mod by_host;
 pub mod ceiling;
 pub mod changes;
 pub mod compare;
@@ -29,6 +30,7 @@ mod validity;
 pub mod warmup;
 mod warning;
 
+pub use by_host::{Share, by_host};
 pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};

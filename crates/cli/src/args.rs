@@ -451,9 +451,29 @@ pub struct ShowArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
+    /// Take every result apart: what each host had of it. JSON has that always.
+    #[arg(long, value_name = "PART", conflicts_with = "json")]
+    pub by: Option<Part>,
+
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--by`: how results are taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Host by host.
+    Host,
+}
+
+impl Part {
+    /// The same, to the report.
+    pub fn by(self) -> report::split::By {
+        match self {
+            Part::Host => report::split::By::Host,
+        }
+    }
 }
 
 /// `plimsoll verify`.

@@ -11,6 +11,7 @@ pub mod inventory;
 pub mod json;
 pub mod live;
 pub mod plan;
+pub mod split;
 pub mod table;
 pub mod verify;
 pub mod watch;

@@ -37,6 +37,9 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         print_json(&report::json::results(&record))?;
     } else {
         print(&format!("{}\n", report::table::results(&record)))?;
+        if let Some(part) = args.by {
+            print(&format!("{}\n", report::split::results(&record, part.by())))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,9 @@ mod reproduce;
 pub(crate) mod results;
 pub(crate) mod workload;
 
+pub(crate) use results::{name, style};
+
+use crate::split::{self, By};
 use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
@@ -102,6 +105,7 @@ fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> 
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
+    content.push(split::section(record, &rows, By::Host));
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)

@@ -146,7 +146,8 @@ fn swatch(op: Op) -> &'static str {
     }
 }
 
-fn style(op: Op) -> &'static str {
+/// The style of an operation's bars.
+pub fn style(op: Op) -> &'static str {
     match op {
         Op::Read => "bar read",
         Op::Write => "bar write",
