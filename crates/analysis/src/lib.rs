@@ -4,6 +4,7 @@
 
 pub mod aftermath;
 mod by_host;
+mod by_place;
 pub mod ceiling;
 pub mod changes;
 pub mod compare;
@@ -31,6 +32,7 @@ pub mod warmup;
 mod warning;
 
 pub use by_host::{Share, by_host};
+pub use by_place::{NO_LABEL, by_label, by_locality};
 pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};

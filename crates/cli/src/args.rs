@@ -451,7 +451,7 @@ pub struct ShowArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// Take every result apart: what each host had of it. JSON has that always.
+    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has that always.
     #[arg(long, value_name = "PART", conflicts_with = "json")]
     pub by: Option<Part>,
 
@@ -465,6 +465,10 @@ pub struct ShowArgs {
 pub enum Part {
     /// Host by host.
     Host,
+    /// Label by label, as [labels] of the suite gives them to hosts.
+    Label,
+    /// Hosts near to what they loaded, and others: by the owners in [targets].
+    Locality,
 }
 
 impl Part {
@@ -472,6 +476,8 @@ impl Part {
     pub fn by(self) -> report::split::By {
         match self {
             Part::Host => report::split::By::Host,
+            Part::Label => report::split::By::Label,
+            Part::Locality => report::split::By::Locality,
         }
     }
 }
@@ -621,7 +627,7 @@ impl FromStr for GivenUpArg {
             Some((hosts, path)) if !text.starts_with(['/', '.']) => {
                 let device = format!("/{path}");
                 let one = |host| GivenUp { host: Some(host), device: device.clone() };
-                Ok(GivenUpArg(fleet::launch::expand(hosts)?.into_iter().map(one).collect()))
+                Ok(GivenUpArg(model::hostlist::expand(hosts)?.into_iter().map(one).collect()))
             }
             _ => Ok(GivenUpArg(vec![GivenUp { host: None, device: text.to_owned() }])),
         }

@@ -6,6 +6,7 @@ use crate::signals;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
 use model::Nanos;
+use model::hostlist;
 use model::testbed::HostFacts;
 use std::path::Path;
 
@@ -88,8 +89,8 @@ fn way(args: &HostArgs) -> Result<Option<Way>, Failure> {
         return Ok(Some(Way { via: Via::Local, hosts, job: None }));
     }
     let hosts = match list.strip_prefix('@') {
-        Some(path) => read(Path::new(path)).and_then(|text| launch::expand_file(&text)),
-        None => launch::expand(list),
+        Some(path) => read(Path::new(path)).and_then(|text| hostlist::expand_file(&text)),
+        None => hostlist::expand(list),
     };
     let hosts = hosts.map_err(|what| usage(format!("--hosts: {what}")))?;
     if hosts.is_empty() {

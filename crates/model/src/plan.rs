@@ -46,6 +46,9 @@ pub struct Plan {
     pub existing: bool,
     /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
     pub hosts_from: Vec<String>,
+    /// What the hosts are called besides their names, one entry for each; none in runs of versions that had no labels.
+    #[serde(default)]
+    pub places: Vec<HostPlace>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
     /// The points, in the order in which they run.
@@ -56,6 +59,15 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// What the planner decided against the suite's word, and why.
     pub notes: Vec<PlanNote>,
+}
+
+/// What a host is called besides its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlace {
+    /// Its labels, in the order of the suite.
+    pub labels: Vec<String>,
+    /// The owner of each of its targets, in their order, which is a label; empty where nobody says.
+    pub owners: Vec<String>,
 }
 
 /// What becomes of a run whose hosts fail.

@@ -71,6 +71,8 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
         "errors": row.error_count(),
         "hosts": split::shares(record, row, By::Host),
+        "labels": split::shares(record, row, By::Label),
+        "localities": split::shares(record, row, By::Locality),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
     })
 }

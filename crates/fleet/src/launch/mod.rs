@@ -2,14 +2,12 @@
 
 mod binary;
 mod discover;
-mod hostlist;
 mod process;
 mod script;
 mod via;
 
 pub use binary::Binary;
 pub use discover::{SlurmJob, pods};
-pub use hostlist::{MOST_HOSTS, expand, expand_file};
 pub use process::{LastWords, Process};
 pub use script::greeting;
 pub use via::Via;

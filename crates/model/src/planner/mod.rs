@@ -5,6 +5,7 @@ mod computed;
 mod contents;
 mod hosts;
 mod layout;
+mod placement;
 mod refusal;
 mod shares;
 mod stages;
@@ -12,6 +13,7 @@ mod trees;
 
 pub use clients::are_imagined;
 pub use layout::data_file_name;
+pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 pub use trees::tree_name;
 
@@ -59,9 +61,10 @@ const LEAST_INTERVAL: Nanos = Nanos::millis(10);
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
-    let spec = request.spec;
     let hosts = clients::hosts(request, &mut notes);
-    let request = &Request { hosts: &hosts, ..*request };
+    let (spec, places) = placement::resolved(request.spec, &hosts)?;
+    let spec = &spec;
+    let request = &Request { hosts: &hosts, spec, ..*request };
     let computed = computed::points(request, &mut notes, &mut refusals);
     if !refusals.is_empty() {
         return Err(refusals);
@@ -115,6 +118,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         direct: spec.engine.direct.value,
         existing: request.existing,
         hosts_from: Vec::new(),
+        places,
         fleet: fleet_policy(request),
         points: usable.iter().map(|point| point_of(point)).collect(),
         stages,

@@ -141,3 +141,36 @@ fn files_are_counted_for_each_worker_and_odd_transfers_need_the_page_cache() {
     let buffered = planned(&format!("[engine]\ndirect = false\n{odd}"), &two()[..1]).expect("a plan");
     assert_eq!(extents(&buffered, 0)[1], [(22 * 47_008, 22 * 47_008)]);
 }
+
+#[test]
+fn only_the_hosts_that_a_workload_names_have_workers_for_it_and_these_are_spread_over_them() {
+    let hosts = ["a", "b", "c", "d"].map(|name| host(name, "/t"));
+    let suite = "[labels]\nodd = \"b,d\"\n[targets]\nodd = { path = \"/t\", owner = \"odd\" }\n[layout]\nsize = \"1MiB\"\n[[workload]]\nname = \"w\"\nworkers = 3\nspread = \"all-hosts\"\nhosts = \"odd\"\n\
+                 [[workload]]\nname = \"all\"\nworkers = 1\n";
+    let plan = planned(suite, &hosts).expect("a plan");
+    let workers = |point| {
+        let stage = plan.measure_stage(point).expect("measured") as usize;
+        plan.hosts.iter().map(|host| host.stages[stage].workers.len()).collect::<Vec<_>>()
+    };
+    assert_eq!((workers(0), workers(1)), (vec![0, 2, 0, 1], vec![1; 4]));
+    let labels: Vec<usize> = plan.places.iter().map(|place| place.labels.len()).collect();
+    assert_eq!(labels, [0, 1, 0, 1]);
+    assert_eq!((plan.places[1].owners[0].as_str(), plan.places[0].owners[0].as_str()), ("odd", ""));
+    let refused = planned(&suite.replace("hosts = \"odd\"", "hosts = \"odds\""), &hosts).expect_err("no such label");
+    assert!(
+        refused[0]
+            .to_string()
+            .contains("workload `w`: no host of this run and no label is called `odds`; did you mean `odd`?"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_sweep_over_hosts_loads_from_more_and_more_of_them() {
+    let hosts = ["n1", "n2", "n3"].map(|name| host(name, "/t"));
+    let suite = "[layout]\nsize = \"1MiB\"\n[[workload]]\nname = \"w\"\nworkers = 1\n[sweep]\nhosts = [\"n1\", \"n[1-2]\", \"all\"]\n";
+    let plan = planned(suite, &hosts).expect("a plan");
+    let workers: Vec<usize> =
+        (0..3).map(|point| plan.workers(plan.measure_stage(point).expect("measured"), 0)).collect();
+    assert_eq!(workers, [1, 2, 3]);
+}

@@ -105,7 +105,9 @@ fn run(record: &Record, testbed: Option<&Cluster>, number: usize, of: usize) -> 
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
-    content.push(split::section(record, &rows, By::Host));
+    for by in [By::Locality, By::Label, By::Host] {
+        content.push(split::section(record, &rows, by));
+    }
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)

@@ -16,6 +16,10 @@ use model::Record;
 pub enum By {
     /// Host by host.
     Host,
+    /// Label by label.
+    Label,
+    /// By whether what was loaded was near to the hosts.
+    Locality,
 }
 
 impl By {
@@ -23,6 +27,8 @@ impl By {
     fn head(self) -> &'static str {
         match self {
             By::Host => "host",
+            By::Label => "label",
+            By::Locality => "locality",
         }
     }
 
@@ -30,6 +36,8 @@ impl By {
     fn shares(self, record: &Record, row: &ResultRow) -> Vec<Share> {
         match self {
             By::Host => analysis::by_host(record, row),
+            By::Label => analysis::by_label(record, row),
+            By::Locality => analysis::by_locality(record, row),
         }
     }
 }

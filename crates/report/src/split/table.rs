@@ -19,7 +19,7 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
         sweep => format!("{} ({sweep}), {}", row.workload, row.op.name()),
     };
     if shares.is_empty() {
-        return format!("{title}: nobody had a part of it\n");
+        return format!("{title}: no part has a {}\n", by.head());
     }
     // The sort is stable: hosts with the same rate stay in the order of the plan.
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
