@@ -1,5 +1,7 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the recorder.
 
+mod clean;
+
 use crate::agent::{self, Guard};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Launched, Process};
@@ -147,14 +149,15 @@ impl Fleet {
         self.interrupter.clone()
     }
 
-    /// What each host is, and what the targets are to it. Touches nothing.
+    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing.
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[String]) -> Result<Vec<Told>, FleetError> {
+    pub fn inspect(&self, targets: &[Vec<String>]) -> Result<Vec<Told>, FleetError> {
         let several = self.members.len() > 1;
         for (host, member) in self.members.iter().enumerate() {
-            let order = ToAgent::Inspect { targets: targets.to_vec(), host: several.then_some(host as u32) };
+            let targets = targets.get(host).cloned().unwrap_or_default();
+            let order = ToAgent::Inspect { targets, host: several.then_some(host as u32) };
             // One that is gone is heard of below, with the reason.
             let _ = member.outlet.as_ref().map(|outlet| outlet.send(&order));
             let _ = self.ping(host);
