@@ -115,3 +115,74 @@ fn clean_removes_what_runs_left_on_every_host() {
     let again = plimsoll(folder.path(), &["clean", "--hosts", "local:3", text(&data)]).with_code(3);
     assert!(again.err.contains("host local-1") && again.err.contains("nothing in it is ours"), "{again:#?}");
 }
+
+#[test]
+fn a_rotated_workload_reads_the_files_that_another_host_wrote() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    suite(folder.path(), "rotate = 1\n");
+    run(folder.path(), &["--target", text(&data)]).with_code(0);
+    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    for host in &record.plan.hosts {
+        let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
+        let measured = host.stages.last().expect("measured");
+        let other = format!("{}-h{:04}/", data.display(), (host.host + 1) % 3);
+        let mut extents = measured.workers.iter().flat_map(|worker| &worker.extents).peekable();
+        assert!(extents.peek().is_some() && extents.all(|extent| files[extent.file as usize].starts_with(&other)));
+    }
+    assert!(parts(&shown(folder.path()), "hosts", ios).iter().all(|count| *count > 0));
+    assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll"]);
+}
+
+/// A stand-in for `kubectl` that writes down its arguments and runs what it is told here: it shows that ours are what `kubectl` takes, and
+/// nothing about a cluster.
+const KUBECTL: &str = "#!/bin/sh\necho \"$*\" >> \"$KUBECTL_LOG\"\nwhile [ \"$1\" != get ] && [ \"$1\" != exec ]; do shift; done\n\
+    if [ \"$1\" = get ]; then echo pod/plimsoll-x7f2q; exit; fi\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
+
+#[test]
+fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = scratch();
+    let program = folder.path().join("bin/kubectl");
+    std::fs::create_dir(folder.path().join("bin")).expect("a folder");
+    std::fs::write(&program, KUBECTL).expect("a program");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    let log = folder.path().join("bin/log");
+    let search = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").expect("set"));
+    let plimsoll = |args: &[&str]| -> Ended {
+        let mut command = common::command(folder.path(), args);
+        command.envs([("PATH", &*search), ("KUBECTL_LOG", text(&log)), ("XDG_CACHE_HOME", text(folder.path()))]);
+        command.output().expect("the program starts").into()
+    };
+    suite(folder.path(), "");
+    let suite = std::fs::read_to_string(folder.path().join("placed.toml")).expect("there");
+    let suite = suite.replace("near = \"local-[1-2]\"", "near = \"plimsoll-x7f2q\"").replace("far = \"local-3\"\n", "");
+    std::fs::write(folder.path().join("placed.toml"), suite).expect("a suite");
+    let data = folder.path().join("data");
+    let pods = ["--kubernetes", "app=plimsoll", "--kubectl", "--namespace x"];
+    let line = ["run", "placed.toml", "--out", "run.plimsoll", "--quiet", "--keep-data", "--target", text(&data)];
+    plimsoll(&[&line[..], &pods].concat()).with_code(0);
+    let asked = std::fs::read_to_string(&log).expect("asked");
+    let lines: Vec<&str> = asked.lines().collect();
+    assert_eq!(
+        lines[0],
+        "--namespace x get pods --field-selector=status.phase=Running --output=name --selector app=plimsoll"
+    );
+    assert!(
+        lines[1..].iter().all(|line| line.starts_with("--namespace x exec -i plimsoll-x7f2q -- sh -c ")),
+        "{asked}"
+    );
+    assert_eq!(parts(&shown(folder.path()), "hosts", text_of("host")), ["plimsoll-x7f2q"]);
+    assert!(folder.path().join("plimsoll").is_dir() && data.is_dir());
+    let cleaned = plimsoll(&[&["clean", text(&data)][..], &pods].concat()).with_code(0);
+    assert!(cleaned.out.contains("removed 4 MiB"), "{cleaned:#?}");
+    assert!(!folder.path().join("plimsoll").exists() && !data.exists());
+}
+
+#[test]
+fn the_manifest_has_the_labels_that_its_own_help_asks_for() {
+    let manifest = include_str!("../deploy/kubernetes.yaml");
+    let labels = manifest.lines().filter(|line| line.trim() == "app: plimsoll").count();
+    assert_eq!(labels, 3, "of the set, of its selector and of its pods");
+    assert!(manifest.contains("--kubernetes app=plimsoll") && !manifest.contains('\t'));
+}

@@ -412,7 +412,8 @@ pub enum PlannedTarget {
         /// The directory; made if it is missing.
         root: String,
     },
-    /// Files in a directory that host 0 claims, makes and removes: others wait until they are there, and open them.
+    /// Files in a directory that another host of the run claims, makes and removes: host 0 a shared file, any other its own. Others wait until
+    /// they are there, and open them.
     Joined,
     /// A file or device that is only read.
     ReadOnly,

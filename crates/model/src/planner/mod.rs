@@ -7,6 +7,7 @@ mod hosts;
 mod layout;
 mod placement;
 mod refusal;
+mod rotation;
 mod shares;
 mod stages;
 mod trees;
@@ -62,7 +63,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
     let hosts = clients::hosts(request, &mut notes);
-    let (spec, places) = placement::resolved(request.spec, &hosts)?;
+    let (spec, mut places) = placement::resolved(request.spec, &hosts)?;
     let spec = &spec;
     let request = &Request { hosts: &hosts, spec, ..*request };
     let computed = computed::points(request, &mut notes, &mut refusals);
@@ -91,11 +92,12 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
     hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
     let mut host_plans = Vec::new();
-    for (number, facts, targets) in hosts {
-        let host = stages::Host { number: number as u32, facts, targets };
+    for ((number, facts, targets), groups) in hosts.into_iter().zip(groups) {
+        let host = stages::Host { number: number as u32, facts, targets, groups };
         match stages::host_plan(request, &points, &stages, host, times.interval) {
             Ok(plan) => host_plans.push(plan),
             Err(mut reasons) => refusals.append(&mut reasons),

@@ -177,6 +177,7 @@ impl Spec {
         check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
         sharing::check(&layout, &points, problems);
+        sharing::check_rotation(&layout, &contents, &points, problems);
         // A tree has its own amount, and metadata::check says so.
         if layout.kind.value != LayoutKind::Tree {
             amount::check(&stages, &points, problems);
