@@ -11,13 +11,19 @@ use std::collections::BTreeMap;
 pub(super) struct Names<'a> {
     hosts: BTreeMap<&'a str, u32>,
     labels: BTreeMap<&'a str, Vec<u32>>,
+    /// A host that is named twice is told of by whoever reaches it, and is no reason to forget another one.
+    count: u32,
 }
 
 impl<'a> Names<'a> {
     /// # Errors
     /// Every host of a label that is not at hand, and every label that is called like a host.
     pub(super) fn of(labels: &'a [Label], hosts: &'a [String]) -> Result<Names<'a>, Vec<Refusal>> {
-        let mut names = Names { hosts: hosts.iter().map(String::as_str).zip(0..).collect(), labels: BTreeMap::new() };
+        let mut names = Names {
+            hosts: hosts.iter().map(String::as_str).zip(0..).collect(),
+            labels: BTreeMap::new(),
+            count: hosts.len() as u32,
+        };
         let mut refusals = Vec::new();
         let mut numbers = BTreeMap::new();
         for label in labels {
@@ -53,7 +59,7 @@ impl<'a> Names<'a> {
 
     fn find(&self, name: &str, asker: &str) -> Result<Vec<u32>, Refusal> {
         if name == ALL_HOSTS {
-            return Ok((0..self.hosts.len() as u32).collect());
+            return Ok((0..self.count).collect());
         }
         if let Some(numbers) = self.labels.get(name) {
             return Ok(numbers.clone());
