@@ -68,12 +68,19 @@ fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
         return Locality::Unknown;
     };
     let workers = plan.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
-    let extents = workers.iter().filter(|worker| worker.work == row.index).flat_map(|worker| &worker.extents);
-    let touched: BTreeSet<u32> = extents.map(|extent| extent.file).collect();
-    let targets = (0..).zip(&plan.targets).flat_map(|(number, target)| target.files.iter().map(move |_| number));
+    let mine = || workers.iter().filter(|worker| worker.work == row.index);
+    let touched: BTreeSet<u32> = mine().flat_map(|worker| &worker.extents).map(|extent| extent.file).collect();
+    // Operations on whole files go through trees on all targets.
+    let is_of_trees = mine().any(|worker| worker.files.is_some());
+    let of_files = (0..plan.targets.len()).zip(&plan.targets);
+    let of_files = of_files.flat_map(|(number, target)| target.files.iter().map(move |_| number));
+    let mut targets: BTreeSet<usize> =
+        (0..).zip(of_files).filter(|(file, _)| touched.contains(file)).map(|(_, target)| target).collect();
+    if is_of_trees {
+        targets.extend(0..plan.targets.len());
+    }
     let (mut local, mut remote, mut unknown) = (false, false, false);
-    for (_, target) in (0..).zip(targets).filter(|(file, _)| touched.contains(file)) {
-        let target: usize = target;
+    for target in targets {
         match place.owners.get(target).map_or("", String::as_str) {
             "" => unknown = true,
             owner if place.labels.iter().any(|label| label == owner) => local = true,
