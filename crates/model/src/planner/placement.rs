@@ -177,9 +177,8 @@ fn owners<'a>(
     for entry in targets.iter().filter(|entry| !entry.owner.is_empty()) {
         match names.numbers(&entry.hosts, &format!("targets of `{}`", entry.hosts)) {
             Ok(numbers) => {
-                owners.extend(numbers.into_iter().flat_map(|number| {
-                    entry.paths.iter().map(move |path| ((number, path.as_str()), entry.owner.clone()))
-                }))
+                let of = |number| entry.paths.iter().map(move |path| ((number, path.as_str()), entry.owner.clone()));
+                owners.extend(numbers.into_iter().flat_map(of));
             }
             Err(refusal) => refusals.push(refusal),
         }
