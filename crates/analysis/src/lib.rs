@@ -3,6 +3,8 @@
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
 pub mod aftermath;
+mod by_host;
+mod by_place;
 pub mod ceiling;
 pub mod changes;
 pub mod compare;
@@ -31,6 +33,8 @@ mod validity;
 pub mod warmup;
 mod warning;
 
+pub use by_host::{Share, by_host};
+pub use by_place::{NO_LABEL, by_label, by_locality};
 pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use hosts::host_rates;
 pub use issued::{Issued, issued};

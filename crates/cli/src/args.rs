@@ -66,7 +66,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Go on with a run that was cut short: every point that is not complete, on the same hosts and layout.
     Resume(Box<ResumeArgs>),
-    /// Remove what a killed run left in a directory: exactly our own files.
+    /// Remove what runs left in directories, here or on hosts: exactly our own files.
     Clean(CleanArgs),
     /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
     Agent(AgentArgs),
@@ -90,9 +90,9 @@ pub struct WorkArgs {
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
     pub what: Vec<String>,
 
-    /// A directory to make files in, or with --existing a file or device to read [default: ./plimsoll-data].
-    #[arg(short, long = "target", value_name = "PATH")]
-    pub targets: Vec<String>,
+    /// A directory to make files in, or with --existing a file or device to read [default: ./plimsoll-data]. With several hosts, it can be that of some of them: node[01-04]:/mnt/a, or a label in place of the names.
+    #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
+    pub targets: Vec<TargetArg>,
 
     /// Give any field of the suite another value, such as measure=30s, layout.size=10GiB or workload.NAME.depth=8.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -472,9 +472,35 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FILE.toml|NAME", requires = "against")]
     pub testbed: Option<String>,
 
+    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has that always.
+    #[arg(long, value_name = "PART", conflicts_with = "json")]
+    pub by: Option<Part>,
+
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--by`: how results are taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Host by host.
+    Host,
+    /// Label by label, as [labels] of the suite gives them to hosts.
+    Label,
+    /// Hosts near to what they loaded, and others: by the owners in [targets].
+    Locality,
+}
+
+impl Part {
+    /// The same, to the report.
+    pub fn by(self) -> report::split::By {
+        match self {
+            Part::Host => report::split::By::Host,
+            Part::Label => report::split::By::Label,
+            Part::Locality => report::split::By::Locality,
+        }
+    }
 }
 
 /// `plimsoll verify`.
@@ -518,11 +544,11 @@ fn basis(word: &str) -> Result<Basis, String> {
 /// `plimsoll clean`.
 #[derive(Debug, Args)]
 pub struct CleanArgs {
-    /// The directories that runs wrote to [default: ./plimsoll-data].
-    #[arg(value_name = "PATH")]
+    /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only the copies of plimsoll are removed].
+    #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
 
-    /// Remove the copies of plimsoll from these hosts instead.
+    /// Where to: what runs left in these directories is removed on every host, then the copies of plimsoll that are there.
     #[command(flatten)]
     pub hosts: HostArgs,
 }
@@ -568,6 +594,11 @@ pub struct ResumeArgs {
 }
 
 impl HostArgs {
+    /// Whether any hosts are asked for, rather than this machine alone.
+    pub fn are_named(&self) -> bool {
+        self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
+    }
+
     /// The options that say the same, for a run file.
     pub fn options(&self) -> Vec<String> {
         let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
@@ -612,6 +643,32 @@ pub struct AgentArgs {
     pub allow: Vec<PathBuf>,
 }
 
+/// `--target`: a path, with the hosts that load it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetArg {
+    /// Their names or labels; `None` for all of them.
+    pub hosts: Option<String>,
+    /// The path, or a simulated device.
+    pub path: String,
+}
+
+impl FromStr for TargetArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TargetArg, String> {
+        let all = || TargetArg { hosts: None, path: text.to_owned() };
+        // A path may have colons of its own: behind its first slash or dot, or in the words of a simulated device.
+        if text.starts_with(['/', '.']) || text.starts_with("sim:") {
+            return Ok(all());
+        }
+        let behind = [":/", ":./", ":sim:"].iter().filter_map(|mark| text.find(mark)).min();
+        let Some(colon) = behind else { return Ok(all()) };
+        let hosts = &text[..colon];
+        model::hostlist::expand(hosts)?;
+        Ok(TargetArg { hosts: Some(hosts.to_owned()), path: text[colon + 1..].to_owned() })
+    }
+}
+
 /// `--destroy-data`: a device, with the hosts on which it may be overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUpArg(pub Vec<GivenUp>);
@@ -625,7 +682,7 @@ impl FromStr for GivenUpArg {
             Some((hosts, path)) if !text.starts_with(['/', '.']) => {
                 let device = format!("/{path}");
                 let one = |host| GivenUp { host: Some(host), device: device.clone() };
-                Ok(GivenUpArg(fleet::launch::expand(hosts)?.into_iter().map(one).collect()))
+                Ok(GivenUpArg(model::hostlist::expand(hosts)?.into_iter().map(one).collect()))
             }
             _ => Ok(GivenUpArg(vec![GivenUp { host: None, device: text.to_owned() }])),
         }
@@ -647,6 +704,20 @@ mod tests {
         assert_eq!((again.slurm, again.agent), (args.slurm, args.agent));
         assert!(HostArgs::default().options().is_empty());
         assert!(HostArgs::of(&["--destroy-data=/dev/sda".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_target_may_be_that_of_some_hosts() {
+        let read = |text: &str| text.parse::<TargetArg>().map(|target| (target.hosts, target.path));
+        let of = |hosts: Option<&str>, path: &str| Ok((hosts.map(str::to_owned), path.to_owned()));
+        assert_eq!(read("/mnt/a"), of(None, "/mnt/a"));
+        assert_eq!(read("data"), of(None, "data"));
+        assert_eq!(read("/dev/disk/by-path/pci-0:/x"), of(None, "/dev/disk/by-path/pci-0:/x"));
+        assert_eq!(read("sim:constant"), of(None, "sim:constant"));
+        assert_eq!(read("vm[1-4],x:/mnt/a:/b"), of(Some("vm[1-4],x"), "/mnt/a:/b"));
+        assert_eq!(read("site1:./data"), of(Some("site1"), "./data"));
+        assert_eq!(read("vm1:sim:constant"), of(Some("vm1"), "sim:constant"));
+        assert!(read("vm[1-:/x").is_err());
     }
 
     #[test]

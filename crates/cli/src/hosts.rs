@@ -7,6 +7,7 @@ use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
 use model::Nanos;
+use model::hostlist;
 use model::testbed::HostFacts;
 use std::path::Path;
 
@@ -21,6 +22,8 @@ const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 pub struct Hosts {
     /// The agents.
     pub fleet: Fleet,
+    /// The targets of each, in the order of the hosts.
+    pub targets: Vec<Vec<String>>,
     /// Ended with them, if it is ours.
     _job: Option<SlurmJob>,
 }
@@ -32,30 +35,38 @@ struct Way {
     job: Option<SlurmJob>,
 }
 
-/// Starts the agents. Ctrl-C reaches them from here on.
-pub fn start(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
+/// Says which targets each of the hosts of these names has.
+pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
+
+/// Starts the agents, each allowed to touch its own targets. Ctrl-C reaches them from here on.
+pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if args.simulate.is_some() {
-        let fleet = Fleet::simulated(version, simulate::hosts(args, targets)?);
+        let cluster = targets_of(&[probe::hostname()])?.concat();
+        let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
+        let fleet = Fleet::simulated(version, names.len() as u32);
         signals::watch(fleet.interrupter());
-        return Ok(Hosts { fleet, _job: None });
+        return Ok(Hosts { fleet, targets: targets_of(&names)?, _job: None });
     }
     let Some(way) = way(args)? else {
+        let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
         signals::watch(fleet.interrupter());
-        return Ok(Hosts { fleet, _job: None });
+        return Ok(Hosts { fleet, targets, _job: None });
     };
+    let targets = targets_of(&way.hosts)?;
+    let real = |targets: &Vec<String>| targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect();
     let wanted = Wanted {
         via: way.via,
         hosts: way.hosts,
-        allow: targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect(),
+        allow: targets.iter().map(real).collect(),
         agent: args.agent.clone(),
         version: version.to_owned(),
     };
     let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);
     signals::watch(fleet.interrupter());
-    Ok(Hosts { fleet, _job: way.job })
+    Ok(Hosts { fleet, targets, _job: way.job })
 }
 
 /// Removes the copies of the program from the hosts. False where no hosts were named.
@@ -94,8 +105,8 @@ fn way(args: &HostArgs) -> Result<Option<Way>, Failure> {
         return Ok(Some(Way { via: Via::Local, hosts, job: None }));
     }
     let hosts = match list.strip_prefix('@') {
-        Some(path) => read(Path::new(path)).and_then(|text| launch::expand_file(&text)),
-        None => launch::expand(list),
+        Some(path) => read(Path::new(path)).and_then(|text| hostlist::expand_file(&text)),
+        None => hostlist::expand(list),
     };
     let hosts = hosts.map_err(|what| usage(format!("--hosts: {what}")))?;
     if hosts.is_empty() {

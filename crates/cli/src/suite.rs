@@ -5,7 +5,8 @@ use crate::failure::{Failure, suite_failure};
 use crate::quick;
 use crate::simulate;
 use model::Spec;
-use model::spec::{Override, nearest};
+use model::planner;
+use model::spec::{ALL_HOSTS, HostTargets, Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
@@ -39,36 +40,26 @@ pub struct Asked {
     /// The suite, with every override put in.
     pub spec: Spec,
     /// The targets as the user named them, those to be destroyed included.
-    pub targets: Vec<String>,
+    targets: Vec<HostTargets>,
+}
+
+impl Asked {
+    /// The targets of each of the hosts of these names.
+    pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
+        let found = planner::targets_of(&self.spec.labels, &self.targets, hosts);
+        found.map_err(|refusals| Failure::refused(&refusals))
+    }
 }
 
 /// Reads the arguments.
 pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
-    let (name, text, mut targets) = match work.quick.rw {
+    let (name, text, paths) = match work.quick.rw {
         Some(pattern) => ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone()),
         None => {
             let (name, text) = find(&work.what)?;
             (name, text, Vec::new())
         }
     };
-    targets.extend(work.targets.iter().cloned());
-    for device in work.destroy_data.iter().flat_map(|given| &given.0).map(|given| &given.device) {
-        if !targets.contains(device) {
-            targets.push(device.clone());
-        }
-    }
-    if let Some(cluster) = simulate::target(&work.hosts, &name)? {
-        if !targets.is_empty() {
-            let text =
-                "error: --simulate is a target itself; leave out the others, or name sim:cluster=TESTBED as the target";
-            return Err(Failure::Usage(text.to_owned()));
-        }
-        targets.push(cluster);
-    }
-    if targets.is_empty() {
-        targets.push(DEFAULT_TARGET.to_owned());
-    }
-    check_targets(&targets)?;
     let mut sets = Vec::new();
     if work.buffered {
         // Comes first, so that an explicit --set has the last word.
@@ -76,16 +67,59 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     }
     sets.extend(work.sets.iter().cloned());
     let spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
+    let cluster = simulate::target(&work.hosts, &name)?;
+    let targets = targets(work, &paths, cluster, &spec)?;
     Ok(Asked { spec, targets })
 }
 
-fn check_targets(targets: &[String]) -> Result<(), Failure> {
-    for (index, target) in targets.iter().enumerate() {
-        let is_same = |other: &String| {
+/// What the arguments name; if they name nothing, what the suite does.
+fn targets(
+    work: &WorkArgs,
+    paths: &[String],
+    cluster: Option<String>,
+    spec: &Spec,
+) -> Result<Vec<HostTargets>, Failure> {
+    let mut targets: Vec<HostTargets> = paths.iter().map(|path| of_hosts(None, path)).collect();
+    targets.extend(work.targets.iter().map(|target| of_hosts(target.hosts.as_deref(), &target.path)));
+    if let Some(cluster) = cluster {
+        if !targets.is_empty() || !work.destroy_data.is_empty() {
+            let text =
+                "error: --simulate is a target itself; leave out the others, or name sim:cluster=TESTBED as the target";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        return Ok(vec![of_hosts(None, &cluster)]);
+    }
+    check_targets(&targets)?;
+    if targets.is_empty() {
+        targets.clone_from(&spec.targets);
+    }
+    for given in work.destroy_data.iter().flat_map(|given| &given.0) {
+        let is_named = |target: &HostTargets| target.paths.contains(&given.device);
+        if !targets.iter().any(is_named) {
+            targets.push(of_hosts(None, &given.device));
+        }
+    }
+    if targets.is_empty() {
+        targets.push(of_hosts(None, DEFAULT_TARGET));
+    }
+    Ok(targets)
+}
+
+fn of_hosts(hosts: Option<&str>, path: &str) -> HostTargets {
+    let hosts = hosts.unwrap_or(ALL_HOSTS).to_owned();
+    HostTargets { hosts, paths: vec![path.to_owned()], owner: String::new() }
+}
+
+fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
+    // What hosts of their own are given is looked at when these are known.
+    let of_all = targets.iter().filter(|target| target.hosts == ALL_HOSTS);
+    let paths: Vec<&String> = of_all.flat_map(|target| &target.paths).collect();
+    for (index, target) in paths.iter().enumerate() {
+        let is_same = |other: &&String| {
             other == target
                 || std::fs::canonicalize(other).is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
         };
-        if targets[..index].iter().any(is_same) {
+        if paths[..index].iter().any(is_same) {
             return Err(Failure::Usage(format!("error: target {target} is named twice; name each target once")));
         }
     }

@@ -1,5 +1,7 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the recorder.
 
+mod clean;
+
 use crate::agent::{self, Guard};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Launched, Process};
@@ -119,6 +121,11 @@ impl Fleet {
         Fleet::of(vec![(member, inlet)], Reach::OwnProcess)
     }
 
+    /// What the simulated host of this number, from 1, is called.
+    pub fn simulated_name(number: u32) -> String {
+        format!("sim-{number:02}")
+    }
+
     /// A fleet of so many simulated hosts, at least one: agents in this process, whose workers all live in one virtual time.
     pub fn simulated(version: &str, hosts: u32) -> Fleet {
         let together = engine::Together::new(hosts.max(1) as usize);
@@ -127,7 +134,7 @@ impl Fleet {
             let (version, together) = (version.to_owned(), together.clone());
             thread::spawn(move || agent::serve(theirs, Guard::none(), &version, Some(together)));
             let (outlet, inlet) = ours.split();
-            (Member { name: format!("sim-{number:02}"), outlet: Some(outlet), process: None }, inlet)
+            (Member { name: Fleet::simulated_name(number), outlet: Some(outlet), process: None }, inlet)
         };
         Fleet::of((1..=hosts.max(1)).map(member).collect(), Reach::OwnProcess)
     }
@@ -160,14 +167,15 @@ impl Fleet {
         self.interrupter.clone()
     }
 
-    /// What each host is, and what the targets are to it. Touches nothing.
+    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing.
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[String]) -> Result<Vec<Told>, FleetError> {
+    pub fn inspect(&self, targets: &[Vec<String>]) -> Result<Vec<Told>, FleetError> {
         let several = self.members.len() > 1;
         for (host, member) in self.members.iter().enumerate() {
-            let order = ToAgent::Inspect { targets: targets.to_vec(), host: several.then_some(host as u32) };
+            let targets = targets.get(host).cloned().unwrap_or_default();
+            let order = ToAgent::Inspect { targets, host: several.then_some(host as u32) };
             // One that is gone is heard of below, with the reason.
             let _ = member.outlet.as_ref().map(|outlet| outlet.send(&order));
             let _ = self.ping(host);

@@ -39,6 +39,11 @@ pub enum ToAgent {
     },
     /// End the stage that runs, and begin no other.
     Stop,
+    /// Remove what runs left at these targets. Not while you have a share of a run.
+    Clean {
+        /// The paths as the user named them.
+        targets: Vec<String>,
+    },
     /// Let go of the targets.
     Release {
         /// Whether to remove the files that the run made.
@@ -95,9 +100,36 @@ pub enum FromAgent {
         /// How much later than it was told the last worker began, in ns; `None` where none began.
         late_ns: Option<u64>,
     },
+    /// The answer to [`ToAgent::Clean`]: what became of each folder.
+    Cleaned(Vec<Cleaned>),
     /// The targets are let go.
     Released {
         /// What could not be removed, in words.
         left: Option<String>,
     },
+}
+
+/// What became of a folder that was to be cleaned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleaned {
+    /// The target as the user named it.
+    pub target: String,
+    /// The folder there; the target itself where none of ours was found.
+    pub root: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// How cleaning a folder went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// Our files are gone.
+    Removed {
+        /// What they had taken.
+        bytes: u64,
+    },
+    /// Nothing of ours was there, in words.
+    Nothing(String),
+    /// It stays; the reason and remedy in words.
+    Failed(String),
 }

@@ -9,6 +9,7 @@ pub mod counters;
 pub mod devices;
 pub mod event;
 pub mod histogram;
+pub mod hostlist;
 pub mod inventory;
 pub mod load;
 pub mod mark;

@@ -46,6 +46,9 @@ pub struct Plan {
     pub existing: bool,
     /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
     pub hosts_from: Vec<String>,
+    /// What the hosts are called besides their names, one entry for each; none in runs of versions that had no labels.
+    #[serde(default)]
+    pub places: Vec<HostPlace>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
     /// The points, in the order in which they run.
@@ -56,6 +59,15 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// What the planner decided against the suite's word, and why.
     pub notes: Vec<PlanNote>,
+}
+
+/// What a host is called besides its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlace {
+    /// Its labels, in the order of the suite.
+    pub labels: Vec<String>,
+    /// The owner of each of its targets, in their order, which is a label; empty where nobody says.
+    pub owners: Vec<String>,
 }
 
 /// What becomes of a run whose hosts fail.
@@ -400,7 +412,8 @@ pub enum PlannedTarget {
         /// The directory; made if it is missing.
         root: String,
     },
-    /// Files in a directory that host 0 claims, makes and removes: others wait until they are there, and open them.
+    /// Files in a directory that another host of the run claims, makes and removes: host 0 a shared file, any other its own. Others wait until
+    /// they are there, and open them.
     Joined,
     /// A file or device that is only read.
     ReadOnly,

@@ -7,13 +7,18 @@ use model::inventory::Inventory;
 use model::testbed::{HostFacts, TargetFacts};
 use procfs::{CpuInfo, FromRead, Meminfo};
 
+/// What this host calls itself.
+pub fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// The facts of this host.
 pub fn facts(tree: &Tree, agent_version: &str, inventory: Inventory, targets: Vec<TargetFacts>) -> HostFacts {
     let system = rustix::system::uname();
     let memory = Meminfo::from_file(tree.path("proc/meminfo")).ok();
     let cpu = CpuInfo::from_file(tree.path("proc/cpuinfo")).ok();
     HostFacts {
-        hostname: system.nodename().to_string_lossy().into_owned(),
+        hostname: hostname(),
         kernel: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
         cpu_model: cpu.as_ref().and_then(|cpu| cpu.model_name(0)).unwrap_or_default().to_owned(),
         // Knows affinity and the quotas of control groups.

@@ -18,6 +18,7 @@ use model::testbed::HostFacts;
 use procfs::process::MountInfo;
 
 pub use counters::Counters;
+pub use host::hostname;
 pub use tree::Tree;
 
 /// What this host is, and what each of `targets` is to it.

@@ -1,9 +1,10 @@
 //! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a change of meaning is a new
 //! `format`.
 
+use crate::split::{self, By};
 use crate::{findings, words};
 use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
-use model::Record;
+use model::{Histogram, Record};
 use serde_json::{Map, Value, json};
 
 /// The version of the object's layout.
@@ -24,7 +25,7 @@ pub fn results(record: &Record) -> Value {
         "scale": record.plan.scale.to_string(),
         "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
-        "results": rows.iter().map(result).collect::<Vec<_>>(),
+        "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }
@@ -48,7 +49,7 @@ fn issued(total: &Issued) -> Value {
     })
 }
 
-fn result(row: &ResultRow) -> Value {
+fn result(record: &Record, row: &ResultRow) -> Value {
     let sweep: Map<String, Value> =
         row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
     let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": words::warning(doubt)});
@@ -63,12 +64,15 @@ fn result(row: &ResultRow) -> Value {
         "seconds": row.seconds,
         "iops": row.iops(),
         "bytes_per_s": row.bytes_per_s(),
-        "latency_ns": latency(row),
+        "latency_ns": quantiles(&row.latency),
         "ci": ci(row),
         "first_done": row.done.map(|done| progress(&done.first)),
         "last_done": row.done.map(|done| progress(&done.last)),
         "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
         "errors": row.error_count(),
+        "hosts": split::shares(record, row, By::Host),
+        "labels": split::shares(record, row, By::Label),
+        "localities": split::shares(record, row, By::Locality),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
     })
 }
@@ -101,13 +105,14 @@ fn progress(progress: &Progress) -> Value {
     })
 }
 
-fn latency(row: &ResultRow) -> Value {
+/// Mean, quantiles and maximum.
+pub(crate) fn quantiles(latency: &Histogram) -> Value {
     let mut values = Map::new();
-    values.insert("mean".to_owned(), row.latency.mean_ns().into());
+    values.insert("mean".to_owned(), latency.mean_ns().into());
     for quantile in QUANTILES {
-        values.insert(quantile.key.to_owned(), row.latency.quantile_ns(quantile.share).into());
+        values.insert(quantile.key.to_owned(), latency.quantile_ns(quantile.share).into());
     }
-    values.insert("max".to_owned(), row.latency.max_ns().into());
+    values.insert("max".to_owned(), latency.max_ns().into());
     Value::Object(values)
 }
 

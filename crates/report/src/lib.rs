@@ -12,6 +12,7 @@ pub mod json;
 pub mod live;
 pub mod plan;
 pub mod published;
+pub mod split;
 pub mod table;
 pub mod verify;
 pub mod watch;

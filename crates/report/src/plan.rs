@@ -133,7 +133,8 @@ fn layout(plan: &Plan, target: &Target) -> String {
             format!("{} files of {least} to {most}, {total} in all", target.files.len())
         }
         (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
-        (PlannedTarget::Joined, _) => format!("the {each} that the first host makes"),
+        (PlannedTarget::Joined, _) if target.files.len() == 1 => format!("the {each} that another host makes"),
+        (PlannedTarget::Joined, _) => format!("the {} files of {total} that another host makes", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
         (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),

@@ -1,7 +1,9 @@
-//! What a comparison on one processor does not show: how workers add up, how soon the first request goes out, and what workers weigh.
+//! What a comparison on one processor does not show: how workers add up, how soon the first request goes out, here and on several hosts, and
+//! what workers weigh.
 
 use super::contender::Programs;
 use super::figures::median;
+use super::fleet;
 use super::target::{Target, scratch};
 use crate::shell::{self, Outcome};
 use std::path::Path;
@@ -69,6 +71,18 @@ pub const EXTRAS: &[Extra] = &[
         title: "the most memory that a run with 1,024 workers of depth 32 held (VmHWM), MiB",
         measure: memory_mib,
         bound: Bound::Under(512.0),
+    },
+    Extra {
+        name: "fleet",
+        title: "four hosts over ssh (network namespaces), the program in place: from the start of `plimsoll run --hosts` to the first read that a zram device sees, ms",
+        measure: fleet::first_read_ms,
+        bound: Bound::Under(1000.0),
+    },
+    Extra {
+        name: "fleet",
+        title: "the same four hosts: how far from the agreed instant the last worker of any of them began at most, clock error included, ms",
+        measure: fleet::skew_ms,
+        bound: Bound::Under(1.0),
     },
 ];
 
@@ -175,7 +189,7 @@ fn high_water_kib(status: &str) -> Option<u64> {
 }
 
 /// A folder that goes when it is dropped.
-struct Folder(std::path::PathBuf);
+pub(super) struct Folder(pub(super) std::path::PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {

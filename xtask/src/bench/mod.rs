@@ -6,6 +6,7 @@
 mod contender;
 mod extras;
 mod figures;
+mod fleet;
 mod options;
 mod page;
 mod target;

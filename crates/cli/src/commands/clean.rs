@@ -4,57 +4,70 @@ use super::print;
 use crate::args::{CleanArgs, DEFAULT_TARGET};
 use crate::failure::Failure;
 use crate::hosts;
-use model::Bytes;
-use model::testbed::{DATA_DIR, MARKER, host_suffix};
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use fleet::{Cleaned, FleetError, Outcome};
+use model::{Bytes, Nanos};
 use std::process::ExitCode;
 
-/// Removes what is ours from each directory.
+/// A host that is only told to remove files has this long between two signs of life.
+const LOST_AFTER: Nanos = Nanos::seconds(30);
+
+/// Removes what is ours from each directory of each host, and then our copies from the hosts.
 pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
-    if hosts::forget(&args.hosts)? {
-        print("the copies of plimsoll are gone from the hosts\n")?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    let is_remote = args.hosts.are_named();
     let default = [DEFAULT_TARGET.to_owned()];
-    let targets = if args.targets.is_empty() { &default[..] } else { &args.targets[..] };
-    for target in targets {
-        for root in roots_of(target) {
-            let freed = engine::clean(&root).map_err(|error| Failure::Target(format!("error: {error}")))?;
-            print(&format!("{root}: removed {} of ours\n", Bytes(freed)))?;
+    let targets = match (args.targets.as_slice(), is_remote) {
+        // Where that is on another host is its login directory, which nobody meant.
+        ([], true) => &[],
+        ([], false) => &default[..],
+        (targets, _) => targets,
+    };
+    if !targets.is_empty() {
+        let started = hosts::start(&args.hosts, &|names| Ok(vec![targets.to_vec(); names.len()]), LOST_AFTER)?;
+        let cleaned = started.fleet.clean(targets).map_err(failure)?;
+        let told = told(&cleaned);
+        print(&told.done)?;
+        if !told.errors.is_empty() {
+            return Err(Failure::Target(told.errors.join("\n")));
         }
+    }
+    if is_remote && hosts::forget(&args.hosts)? {
+        print("the copies of plimsoll are gone from the hosts\n")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts.
-fn roots_of(target: &str) -> Vec<String> {
-    let place = Path::new(target);
-    let inner = place.join(DATA_DIR);
-    let beside = place.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    let of_hosts = |folder: &Path, stem: Option<&OsStr>| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_ours = |name: &OsStr| stem.is_some_and(|stem| is_host_folder(stem, name));
-        entries.filter(|entry| is_ours(&entry.file_name())).map(|entry| entry.path()).collect()
-    };
-    let mut roots = vec![place.to_owned(), inner];
-    roots.extend(of_hosts(place, Some(OsStr::new(DATA_DIR))));
-    roots.extend(beside.map(|parent| of_hosts(parent, place.file_name())).unwrap_or_default());
-    roots.retain(|root| root.join(MARKER).is_file());
-    roots.sort();
-    if roots.is_empty() {
-        // It says that nothing there is ours.
-        roots.push(place.to_owned());
+fn failure(error: FleetError) -> Failure {
+    match error {
+        FleetError::Interrupted => Failure::Interrupted("stopped; what was removed until then is gone".to_owned()),
+        error => Failure::Run(format!("error: {error}")),
     }
-    roots.into_iter().map(|root| root.to_string_lossy().into_owned()).collect()
 }
 
-/// Whether `name` is that of a host's own folder beside `stem`.
-fn is_host_folder(stem: &OsStr, name: &OsStr) -> bool {
-    let (Some(stem), Some(name)) = (stem.to_str(), name.to_str()) else { return false };
-    let number =
-        name.strip_prefix(stem).and_then(|rest| rest.strip_prefix("-h")).and_then(|digits| digits.parse().ok());
-    number.is_some_and(|number| name == format!("{stem}{}", host_suffix(number)))
+/// What became of it, in words.
+struct Told {
+    done: String,
+    errors: Vec<String>,
+}
+
+fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
+    let at = |host: &str| if host.is_empty() { String::new() } else { format!("host {host}: ") };
+    // Hosts may see the same folders; the first one that is asked removes them.
+    let is_gone = |target: &str| {
+        let all = hosts.iter().flat_map(|(_, cleaned)| cleaned);
+        all.filter(|other| other.target == target).any(|other| matches!(other.outcome, Outcome::Removed { .. }))
+    };
+    let mut told = Told { done: String::new(), errors: Vec::new() };
+    for (host, cleaned) in hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one))) {
+        match &cleaned.outcome {
+            Outcome::Removed { bytes } => {
+                let line = format!("{}{}: removed {} of ours\n", at(host), cleaned.root, Bytes(*bytes));
+                told.done.push_str(&line);
+            }
+            Outcome::Nothing(_) if is_gone(&cleaned.target) => {}
+            Outcome::Nothing(why) | Outcome::Failed(why) => told.errors.push(format!("error: {}{why}", at(host))),
+        }
+    }
+    told
 }
 
 #[cfg(test)]
@@ -62,9 +75,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_folders_with_a_hosts_number_are_taken() {
-        let is = |name: &str| is_host_folder(OsStr::new("x"), OsStr::new(name));
-        assert!(is("x-h0003") && is("x-h12345"));
-        assert!(!is("x-h3") && !is("x") && !is("y-h0003") && !is("x-h00o3") && !is("x-h0003.bak"));
+    fn what_one_host_removed_is_not_missed_by_the_next_and_what_failed_is_told() {
+        let one = |target: &str, outcome| vec![Cleaned { target: target.into(), root: format!("{target}-r"), outcome }];
+        let nothing = || Outcome::Nothing("nothing is ours; name another".into());
+        let hosts = [
+            ("n1".to_owned(), one("/a", Outcome::Removed { bytes: 4096 })),
+            ("n2".to_owned(), one("/a", nothing())),
+            ("n2".to_owned(), one("/b", nothing())),
+            ("n3".to_owned(), one("/a", Outcome::Failed("in use; wait".into()))),
+        ];
+        let told = told(&hosts);
+        assert_eq!(told.done, "host n1: /a-r: removed 4 KiB of ours\n");
+        assert_eq!(told.errors, ["error: host n2: nothing is ours; name another", "error: host n3: in use; wait"]);
     }
 }

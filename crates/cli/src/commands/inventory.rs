@@ -12,8 +12,8 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Shows what the hosts are made of, and what lies below the targets.
 pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
-    let started = hosts::start(&args.hosts, &args.targets, LOST_AFTER)?;
-    let told = started.fleet.inspect(&args.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let started = hosts::start(&args.hosts, &|names| Ok(vec![args.targets.clone(); names.len()]), LOST_AFTER)?;
+    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
     if args.json {
         print_json(&hosts)?;

@@ -3,9 +3,8 @@
 use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
-use crate::hosts;
+use crate::hosts::{self, Hosts};
 use crate::suite::{self, Asked};
-use fleet::Fleet;
 use model::Plan;
 use model::planner::{self, GivenUp, Request};
 use model::testbed::HostFacts;
@@ -15,8 +14,8 @@ use std::process::ExitCode;
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
-    let hosts = hosts::start(&args.work.hosts, &asked.targets, asked.spec.fleet.lost_after.value)?;
-    let (plan, hosts) = decide(&args.work, &asked, &hosts.fleet)?;
+    let hosts = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
         print_json(&plan)?;
     } else {
@@ -26,8 +25,8 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Asks the hosts and decides everything; touches nothing.
-pub fn decide(work: &WorkArgs, asked: &Asked, fleet: &Fleet) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let told = fleet.inspect(&asked.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let mut plan = planner::plan(&Request {

@@ -24,9 +24,8 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_devices(&record, args)?;
     let given = args.hosts.options();
     let from = if given.is_empty() { recorded(&record)? } else { HostArgs::of(&given)? };
-    let targets = targets(&record);
-    let started = hosts::start(&from, &targets, record.plan.fleet.lost_after)?;
-    let told = started.fleet.inspect(&targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let started = hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
+    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let facts = same_hosts(&record, told, &from)?;
     let is_there = record.plan.hosts.iter().zip(&facts).all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
@@ -61,15 +60,20 @@ fn recorded(record: &Record) -> Result<HostArgs, Failure> {
     )))
 }
 
-/// Every target of the plan, once.
-fn targets(record: &Record) -> Vec<String> {
-    let mut targets: Vec<String> = Vec::new();
-    for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
-        if !targets.contains(&target.path) {
-            targets.push(target.path.clone());
+/// The targets that the plan has for each of these hosts, each once; of one alone those of the plan's only one, whatever it was called.
+fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
+    let is_alone = names.len() == 1 && record.plan.hosts.len() == 1;
+    let of = |name: &String| {
+        let mut paths: Vec<String> = Vec::new();
+        let host = record.plan.hosts.iter().find(|host| host.hostname == *name || is_alone);
+        for target in host.map_or(&[][..], |host| &host.targets) {
+            if !paths.contains(&target.path) {
+                paths.push(target.path.clone());
+            }
         }
-    }
-    targets
+        paths
+    };
+    names.iter().map(of).collect()
 }
 
 /// A device has to be given up again: after a restart, its name may be another's.

@@ -21,8 +21,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
-    let started = hosts::start(&args.work.hosts, &asked.targets, asked.spec.fleet.lost_after.value)?;
-    let (plan, hosts) = plan::decide(&args.work, &asked, &started.fleet)?;
+    let started = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let (plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)));
     if !args.quiet {

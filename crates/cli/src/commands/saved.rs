@@ -70,6 +70,9 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
             text.push_str(&format!("{}\n", report::published::table(&figures, &held, !record.plan.scale.is_full())));
         }
+        if let Some(part) = args.by {
+            text.push_str(&format!("{}\n", report::split::results(&record, part.by())));
+        }
         print(&text)?;
     }
     Ok(ExitCode::SUCCESS)

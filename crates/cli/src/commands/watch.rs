@@ -45,7 +45,7 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         let what = format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
-    let started = hosts::start(&args.hosts, &[], LOST_AFTER)?;
+    let started = hosts::start(&args.hosts, &|names| Ok(vec![Vec::new(); names.len()]), LOST_AFTER)?;
     let told = started.fleet.inspect(&[]).map_err(|error| match error {
         FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
         error => Failure::Run(format!("error: {error}")),

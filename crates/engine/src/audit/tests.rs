@@ -71,6 +71,7 @@ fn plan(host: &HostPlan) -> Plan {
         direct: false,
         existing: false,
         hosts_from: vec![],
+        places: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: Vec::new(),
         stages: host.stages.iter().map(stage).collect(),

@@ -303,8 +303,10 @@ impl Opener<'_> {
                 return Ok(());
             }
             if Instant::now() >= give_up {
-                let what =
-                    format!("the first host has not made it {} bytes long within {}", file.size.0, self.plan.patience);
+                let what = format!(
+                    "the host that makes it has not made it {} bytes long within {}",
+                    file.size.0, self.plan.patience
+                );
                 let remedy =
                     "see whether both hosts have the same file system there, or give more time with engine.patience";
                 return Err(EngineError::target(&file.path, what, remedy));

@@ -79,6 +79,15 @@ impl Guard {
         }
     }
 
+    /// Whether a folder of ours at the target that was named may be touched: below it, or a host's own folder beside it.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_beside(&self, root: &str, target: &str) -> Result<(), GuardError> {
+        self.check(target)?;
+        self.check(root).or_else(|error| beside(root, target).then_some(()).ok_or(error))
+    }
+
     /// Whether a host's share may be loaded: every path in it, whoever wrote it.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! One host's side of a run: does what the coordinator says, and stops when it is gone.
 
+mod clean;
 mod guard;
 mod stages;
 pub(crate) mod state;
@@ -138,6 +139,9 @@ impl Agent {
                 }
                 Duty::Open(plan) => self.open(*plan),
                 Duty::Run { stage } => self.run(stage, orders),
+                Duty::Clean { targets } if self.targets.is_none() => {
+                    FromAgent::Cleaned(targets.iter().flat_map(|target| clean::clean(&self.guard, target)).collect())
+                }
                 Duty::Release { remove } => self.release(remove),
                 Duty::Watch { interval_ns } => {
                     self.watch(interval_ns);
@@ -147,7 +151,7 @@ impl Agent {
                     self.end_watch();
                     continue;
                 }
-                Duty::Nothing => continue,
+                Duty::Clean { .. } | Duty::Nothing => continue,
             };
             if self.out.send(&answer).is_err() {
                 return;

@@ -36,6 +36,8 @@ pub(crate) enum Duty {
     Open(Box<model::HostPlan>),
     /// Sets up a stage and runs it.
     Run { stage: u32 },
+    /// Removes what runs left at these targets; not while it has a share of a run.
+    Clean { targets: Vec<String> },
     /// Lets go of the targets.
     Release { remove: bool },
     /// Tells what the kernel counts, at this interval, until it is told to stop.
@@ -96,6 +98,7 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Release { remove } => Duty::Release { remove },
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
+        ToAgent::Clean { targets } => Duty::Clean { targets },
         ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
     }
 }

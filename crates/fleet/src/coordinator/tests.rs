@@ -38,6 +38,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         direct: true,
         existing: false,
         hosts_from: vec![],
+        places: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }; stages],

@@ -1,6 +1,6 @@
 //! Hosts that a site's own engine names: the nodes of a Slurm job, the pods of a selector.
 
-use super::hostlist;
+use model::hostlist;
 use std::process::Command;
 
 /// A Slurm job, and whether it is ours to end.

@@ -2,14 +2,12 @@
 
 mod binary;
 mod discover;
-mod hostlist;
 mod process;
 mod script;
 mod via;
 
 pub use binary::Binary;
 pub use discover::{SlurmJob, pods};
-pub use hostlist::{MOST_HOSTS, expand, expand_file};
 pub use process::{LastWords, Process};
 pub use script::greeting;
 pub use via::Via;
@@ -39,8 +37,8 @@ pub struct Wanted {
     pub via: Via,
     /// Their names.
     pub hosts: Vec<String>,
-    /// The paths that the agents may touch.
-    pub allow: Vec<String>,
+    /// The paths that each agent may touch, in the order of the hosts; none where there is no entry.
+    pub allow: Vec<Vec<String>>,
     /// Where the program is on the hosts; where it is not said, it is copied to those that lack it.
     pub agent: Option<PathBuf>,
     /// Our version, which theirs has to be.
@@ -84,7 +82,10 @@ pub fn launch(wanted: &Wanted) -> Result<Vec<Launched>, Vec<LaunchError>> {
         return Err(vec![LaunchError { host: twice.to_owned(), what }]);
     }
     let binary = Binary::own().map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
-    on_each(&wanted.hosts, |host| launch_one(wanted, &binary, host))
+    on_each(&wanted.hosts, |number, host| {
+        let allow = wanted.allow.get(number).map_or(&[][..], Vec::as_slice);
+        launch_one(wanted, &binary, host, &arguments(allow))
+    })
 }
 
 /// Removes the copies of the program from every host.
@@ -92,7 +93,7 @@ pub fn launch(wanted: &Wanted) -> Result<Vec<Launched>, Vec<LaunchError>> {
 /// # Errors
 /// Every host where they may still be, with the reason.
 pub fn forget(via: &Via, hosts: &[String]) -> Result<(), Vec<LaunchError>> {
-    let one = |host: &str| {
+    let one = |_, host: &str| {
         let started = Started::new(via.command(host, &script::forget())).map_err(|error| cannot_start(via, &error))?;
         let (mut started, ()) = started
             .expect(ANSWER, |line| (line == script::STORED).then_some(()))
@@ -107,7 +108,7 @@ pub fn forget(via: &Via, hosts: &[String]) -> Result<(), Vec<LaunchError>> {
 /// Does something for each host, so many at a time, in their order.
 fn on_each<T: Send>(
     hosts: &[String],
-    one: impl Fn(&str) -> Result<T, String> + Sync,
+    one: impl Fn(usize, &str) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, Vec<LaunchError>> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Result<T, String>>>> = Mutex::new(hosts.iter().map(|_| None).collect());
@@ -118,7 +119,7 @@ fn on_each<T: Send>(
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     hosts.get(number).map(|host| (number, host))
                 } {
-                    let result = one(host);
+                    let result = one(number, host);
                     results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
                 }
             });
@@ -146,17 +147,17 @@ fn cannot_start(via: &Via, error: &std::io::Error) -> String {
 }
 
 /// What an agent is told in its start command.
-fn arguments(wanted: &Wanted) -> Vec<String> {
+fn arguments(allow: &[String]) -> Vec<String> {
     let mut arguments = vec!["agent".to_owned()];
-    for path in &wanted.allow {
+    for path in allow {
         arguments.extend(["--allow".to_owned(), path.clone()]);
     }
     arguments
 }
 
-fn launch_one(wanted: &Wanted, binary: &Binary, host: &str) -> Result<Launched, String> {
+fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<Launched, String> {
     for attempt in 0..2 {
-        match ask(wanted, binary, host)? {
+        match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
                 if wanted.agent.is_none() && hash != binary.hash && attempt == 0 {
                     // Somebody changed the copy; it gets one more chance.
@@ -186,12 +187,11 @@ fn launch_one(wanted: &Wanted, binary: &Binary, host: &str) -> Result<Launched, 
         .to_owned())
 }
 
-fn ask(wanted: &Wanted, binary: &Binary, host: &str) -> Result<(Started, Answer), String> {
-    let arguments = arguments(wanted);
-    let command = match (&wanted.agent, wanted.via.direct(&arguments)) {
-        (Some(path), _) => wanted.via.command(host, &script::start_at(path, &arguments)),
+fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<(Started, Answer), String> {
+    let command = match (&wanted.agent, wanted.via.direct(arguments)) {
+        (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
-        (None, None) => wanted.via.command(host, &script::start(&binary.hash, &arguments)),
+        (None, None) => wanted.via.command(host, &script::start(&binary.hash, arguments)),
     };
     let started = Started::new(command).map_err(|error| cannot_start(&wanted.via, &error))?;
     let answer = started.expect(ANSWER, Answer::of);

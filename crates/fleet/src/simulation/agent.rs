@@ -219,7 +219,7 @@ impl SimAgent {
             Duty::Open(_) => Doing::Opening,
             Duty::Run { stage } => Doing::SettingUp { stage: *stage },
             Duty::Release { .. } => Doing::Releasing,
-            Duty::Inspect { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
+            Duty::Inspect { .. } | Duty::Clean { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
         };
         self.pause(now_ns);
     }

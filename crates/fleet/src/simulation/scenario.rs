@@ -250,6 +250,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         direct: true,
         existing: false,
         hosts_from: Vec::new(),
+        places: Vec::new(),
         fleet,
         points: Vec::new(),
         stages: stages.collect(),

@@ -286,14 +286,15 @@ impl Sizes {
     }
 }
 
-/// Workers of a workload on a host.
+/// Workers of a workload on a host; none on one that does not run it.
 pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts) -> u32 {
+    let Some(place) = workload.hosts.value.place(facts.place) else { return 0 };
     match (workload.workers.value, workload.spread.value) {
         (Auto::Fixed(count), Spread::EachHost) => count.0,
         // The first hosts have one more, where they do not come out even.
         (Auto::Fixed(count), Spread::AllHosts) => {
-            let hosts = facts.place.of.max(1);
-            count.0 / hosts + u32::from(facts.place.number < count.0 % hosts)
+            let hosts = place.of.max(1);
+            count.0 / hosts + u32::from(place.number < count.0 % hosts)
         }
         (Auto::Auto, _) => facts.logical_cpus.clamp(1, 4),
     }

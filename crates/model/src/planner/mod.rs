@@ -5,13 +5,16 @@ mod computed;
 mod contents;
 mod hosts;
 mod layout;
+mod placement;
 mod refusal;
+mod rotation;
 mod shares;
 mod stages;
 mod trees;
 
 pub use clients::are_imagined;
 pub use layout::data_file_name;
+pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 pub use trees::tree_name;
 
@@ -59,9 +62,10 @@ const LEAST_INTERVAL: Nanos = Nanos::millis(10);
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
-    let spec = request.spec;
     let hosts = clients::hosts(request, &mut notes);
-    let request = &Request { hosts: &hosts, ..*request };
+    let (spec, mut places) = placement::resolved(request.spec, &hosts)?;
+    let spec = &spec;
+    let request = &Request { hosts: &hosts, spec, ..*request };
     let computed = computed::points(request, &mut notes, &mut refusals);
     if !refusals.is_empty() {
         return Err(refusals);
@@ -88,11 +92,12 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
     hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
     let mut host_plans = Vec::new();
-    for (number, facts, targets) in hosts {
-        let host = stages::Host { number: number as u32, facts, targets };
+    for ((number, facts, targets), groups) in hosts.into_iter().zip(groups) {
+        let host = stages::Host { number: number as u32, facts, targets, groups };
         match stages::host_plan(request, &points, &stages, host, times.interval) {
             Ok(plan) => host_plans.push(plan),
             Err(mut reasons) => refusals.append(&mut reasons),
@@ -115,6 +120,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         direct: spec.engine.direct.value,
         existing: request.existing,
         hosts_from: Vec::new(),
+        places,
         fleet: fleet_policy(request),
         points: usable.iter().map(|point| point_of(point)).collect(),
         stages,

@@ -141,3 +141,89 @@ fn files_are_counted_for_each_worker_and_odd_transfers_need_the_page_cache() {
     let buffered = planned(&format!("[engine]\ndirect = false\n{odd}"), &two()[..1]).expect("a plan");
     assert_eq!(extents(&buffered, 0)[1], [(22 * 47_008, 22 * 47_008)]);
 }
+
+#[test]
+fn only_the_hosts_that_a_workload_names_have_workers_for_it_and_these_are_spread_over_them() {
+    let hosts = ["a", "b", "c", "d"].map(|name| host(name, "/t"));
+    let suite = "[labels]\nodd = \"b,d\"\n[targets]\nodd = { path = \"/t\", owner = \"odd\" }\n[layout]\nsize = \"1MiB\"\n[[workload]]\nname = \"w\"\nworkers = 3\nspread = \"all-hosts\"\nhosts = \"odd\"\n\
+                 [[workload]]\nname = \"all\"\nworkers = 1\n";
+    let plan = planned(suite, &hosts).expect("a plan");
+    let workers = |point| {
+        let stage = plan.measure_stage(point).expect("measured") as usize;
+        plan.hosts.iter().map(|host| host.stages[stage].workers.len()).collect::<Vec<_>>()
+    };
+    assert_eq!((workers(0), workers(1)), (vec![0, 2, 0, 1], vec![1; 4]));
+    let labels: Vec<usize> = plan.places.iter().map(|place| place.labels.len()).collect();
+    assert_eq!(labels, [0, 1, 0, 1]);
+    assert_eq!((plan.places[1].owners[0].as_str(), plan.places[0].owners[0].as_str()), ("odd", ""));
+    let refused = planned(&suite.replace("hosts = \"odd\"", "hosts = \"odds\""), &hosts).expect_err("no such label");
+    assert!(
+        refused[0]
+            .to_string()
+            .contains("workload `w`: no host of this run and no label is called `odds`; did you mean `odd`?"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_sweep_over_hosts_loads_from_more_and_more_of_them() {
+    let hosts = ["n1", "n2", "n3"].map(|name| host(name, "/t"));
+    let suite = "[layout]\nsize = \"1MiB\"\n[[workload]]\nname = \"w\"\nworkers = 1\n[sweep]\nhosts = [\"n1\", \"n[1-2]\", \"all\"]\n";
+    let plan = planned(suite, &hosts).expect("a plan");
+    let workers: Vec<usize> =
+        (0..3).map(|point| plan.workers(plan.measure_stage(point).expect("measured"), 0)).collect();
+    assert_eq!(workers, [1, 2, 3]);
+}
+
+/// The files, by their paths, that each host loads in `measure` of a point.
+fn loaded(plan: &Plan, point: u32) -> Vec<Vec<String>> {
+    let stage = plan.measure_stage(point).expect("measured") as usize;
+    let of = |host: &HostPlan| {
+        let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
+        let extents = host.stages[stage].workers.iter().flat_map(|worker| &worker.extents);
+        extents.map(|extent| files[extent.file as usize].to_owned()).collect()
+    };
+    plan.hosts.iter().map(of).collect()
+}
+
+const ROTATED: &str = "[layout]\nsize = \"1MiB\"\n[[workload]]\nname = \"write\"\nworkers = 2\nread = \"0%\"\n[[workload]]\nname = \"read\"\nworkers = 2\nrotate = 4\n";
+
+/// Three hosts with a folder for each on one file system.
+fn three() -> [HostFacts; 3] {
+    [0, 1, 2].map(|number| {
+        let mut facts = host(&format!("n{number}"), "/t");
+        let root = format!("/t{}", crate::testbed::host_suffix(number));
+        facts.targets[0].kind = TargetKind::Directory { root, state: crate::testbed::DirectoryState::Missing };
+        facts
+    })
+}
+
+#[test]
+fn a_rotated_workload_loads_what_the_host_so_many_places_further_made() {
+    let plan = planned(ROTATED, &three()).expect("a plan");
+    let files = |host: u32| (0..2).map(|file| format!("/t-h{host:04}/{}", data_file_name(file))).collect::<Vec<_>>();
+    assert_eq!(loaded(&plan, 0), [files(0), files(1), files(2)], "each its own");
+    assert_eq!(loaded(&plan, 1), [files(1), files(2), files(0)], "four places further among three is one");
+    let prepared: u64 = plan.prepare_bytes().0;
+    assert_eq!((prepared, plan.footprint().0), (6 << 20, 6 << 20), "every byte is written by its own host, once");
+    assert!(plan.hosts.iter().all(|host| host.targets[1].kind == PlannedTarget::Joined));
+    let alone = planned(ROTATED, &three()[..1]).expect("a plan");
+    assert_eq!(loaded(&alone, 1), [files(0)]);
+}
+
+#[test]
+fn a_host_that_does_not_see_the_others_folder_is_refused_in_words() {
+    let told = |change: fn(&mut TargetFacts)| -> String {
+        let mut hosts = three();
+        change(&mut hosts[1].targets[0]);
+        let refusals = planned(ROTATED, &hosts).expect_err("refused");
+        refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        told(|target| target.path = "/u".into())
+            .contains("host n1: it is to load what n2 writes (rotate), and target /t is not one of its own")
+    );
+    let other = told(|target| target.total = Bytes::gib(7));
+    assert!(other.contains("another file system there: gpfs of 7 GiB, not gpfs of 200 GiB"), "{other}");
+    assert!(told(|target| target.kind = TargetKind::Simulated { size: Bytes::gib(1) }).contains("is not a directory"));
+}

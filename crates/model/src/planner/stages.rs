@@ -1,6 +1,7 @@
 //! The stages of a run, and each host's share of them.
 
 use super::layout::{Sizes, workers};
+use super::rotation::Groups;
 use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
@@ -170,7 +171,9 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
 pub(super) struct Host<'a> {
     pub(super) number: u32,
     pub(super) facts: &'a HostFacts,
+    /// Its own, then those of hosts whose files it loads.
     pub(super) targets: Vec<Target>,
+    pub(super) groups: Groups,
 }
 
 /// One host's share of all stages.
@@ -181,15 +184,12 @@ pub(super) fn host_plan(
     host: Host<'_>,
     interval: Nanos,
 ) -> Result<HostPlan, Vec<Refusal>> {
-    let sizes: Vec<Bytes> = host.targets.iter().flat_map(|target| &target.files).map(|file| file.size).collect();
     let wanted = Sizes::of(request, host.facts, points);
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
     let mut forest = Forest::new(request, &host.targets);
     for (number, stage) in stages.iter().enumerate() {
         let point = stage.point.map(|point| points[point as usize]);
-        let own = point.and_then(|point| wanted.of_point(request, host.facts, point, &host.targets));
-        let sizes = own.as_deref().unwrap_or(&sizes);
         // What goes through the layout as a whole is no workload's.
         let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
         let mut workers: Vec<Worker> = Vec::new();
@@ -205,11 +205,16 @@ pub(super) fn host_plan(
                 }
                 continue;
             }
-            let share = Share { request, work, workload, sizes, host: &host };
+            let rotate = workload.map_or(0, |workload| workload.rotate.value);
+            let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
+            let of_point = point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
+            let sizes = of_point.unwrap_or_else(|| sizes(targets));
+            let share = Share { request, work, workload, sizes: &sizes, host: &host };
             match share.extents() {
-                Ok(shares) => {
-                    workers.extend(shares.into_iter().map(|extents| Worker { extents, ..worker.clone() }));
-                }
+                Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
+                    extents.iter_mut().for_each(|extent| extent.file = extent.file.saturating_add(first));
+                    Worker { extents, ..worker.clone() }
+                })),
                 Err(refusal) => refusals.push(refusal),
             }
         }
@@ -225,7 +230,7 @@ pub(super) fn host_plan(
     let trees = forest.into_trees();
     refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
     let contents = contents::contents(request, &host.targets, &host_stages);
-    refusals.extend(contents::refusals(&contents, host.facts, &sizes, &host_stages));
+    refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets), &host_stages));
     refusals.dedup();
     if !refusals.is_empty() {
         return Err(refusals);
@@ -252,6 +257,11 @@ pub(super) fn host_plan(
         trees,
         stages: host_stages,
     })
+}
+
+/// The sizes of all files of `targets`.
+fn sizes(targets: &[Target]) -> Vec<Bytes> {
+    targets.iter().flat_map(|target| &target.files).map(|file| file.size).collect()
 }
 
 /// The CPUs that workers are to run on; empty for any.

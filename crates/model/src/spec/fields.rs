@@ -2,6 +2,7 @@
 //! reference in `docs/suite-reference.md` all come from these tables.
 
 use super::metadata::Operations;
+use super::placement::HostSet;
 use super::reader::{Amount, Auto, Count, Field, Given, Reader, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
@@ -490,6 +491,10 @@ spec_table! {
         workers: Auto<Count> = Auto::Auto,
         /// Whether `workers` counts those of each host, or those of all hosts together, which are then spread evenly over them.
         spread: Spread = Spread::EachHost,
+        /// The hosts that run it: a label of `[labels]`, a host list such as `"node[01-04]"`, both with commas between them, or `"all"`. Every host lays the files out, whoever loads them.
+        hosts: HostSet = HostSet::all(),
+        /// Each host loads the files of the host that is so many places further among all hosts of the run, the last one those of the first again: so nobody finds in its own cache what it wrote. Wants files on a file system that all hosts see at the same path, and nothing checked (`verify`). 0: its own files.
+        rotate: u64 = 0,
         /// The rate of all workers of all hosts together (an open loop): requests per second such as `10000`, or `"100MiB/s"`. `"auto"`: as fast as the target goes.
         rate: Auto<Rate> = Auto::Auto,
         /// When requests of a fixed rate are due.

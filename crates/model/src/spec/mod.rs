@@ -10,6 +10,7 @@ mod contents;
 mod fields;
 mod metadata;
 mod overrides;
+mod placement;
 mod ranges;
 mod reader;
 mod reference;
@@ -25,6 +26,7 @@ pub use fields::{
 };
 pub use metadata::Operations;
 pub use overrides::{Override, OverrideError};
+pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
@@ -55,6 +57,10 @@ pub struct Spec {
     pub contents: ContentsSpec,
     /// `[clients]`
     pub clients: ClientsSpec,
+    /// `[labels]`, in their order.
+    pub labels: Vec<Label>,
+    /// `[targets]`, in their order.
+    pub targets: Vec<HostTargets>,
     /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost, in the order
     /// and as often as the sweep says.
     pub points: Vec<PointSpec>,
@@ -149,7 +155,7 @@ impl Spec {
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
         let sections = overrides::SECTIONS.iter().map(|(name, _)| *name);
-        reader.allow(&sections.chain(["workload", "sweep"]).collect::<Vec<_>>());
+        reader.allow(&sections.chain(["workload", "sweep", "labels", "targets"]).collect::<Vec<_>>());
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
@@ -159,6 +165,8 @@ impl Spec {
         let fleet = read_table(root, "fleet", problems, FleetSpec::read);
         let clients = read_table(root, "clients", problems, ClientsSpec::read);
         let sweep = Sweep::read(root, problems);
+        let labels = placement::read_labels(root, problems);
+        let targets = placement::read_targets(root, &labels, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
         let points = read_points(root, &layout, &sweep, problems);
         check_stages(&stages, problems);
@@ -169,6 +177,7 @@ impl Spec {
         check_trims(&engine, &points, problems);
         contents::check(&contents, &points, problems);
         sharing::check(&layout, &points, problems);
+        sharing::check_rotation(&layout, &contents, &points, problems);
         // A tree has its own amount, and metadata::check says so.
         if layout.kind.value != LayoutKind::Tree {
             amount::check(&stages, &points, problems);
@@ -187,6 +196,8 @@ impl Spec {
             engine,
             contents,
             clients,
+            labels,
+            targets,
             points,
             skip: sweep.skip,
             sources: Sources::default(),

@@ -69,6 +69,7 @@ pub(super) fn apply(root: &mut Table, set: &Override, sources: &mut Sources, pro
             root.set(field, key_span.clone(), value);
             true
         }
+        ["labels", label] => set_in(root, "labels", label, &key_span, value),
         ["sweep", axis] => set_in(root, "sweep", axis, &key_span, value),
         [section, field] if SECTIONS.iter().any(|(name, _)| name == section) => {
             set_in(root, section, field, &key_span, value)

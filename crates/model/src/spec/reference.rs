@@ -38,6 +38,7 @@ pub fn reference() -> String {
          a range ends at its end or at the last value below it. Each workload runs at every combination; the last axis changes fastest. \
          At most 10,000 points, repetitions included.\n",
     );
+    page.push_str(super::placement::REFERENCE);
     write_arithmetic(&mut page);
     page
 }

@@ -1,6 +1,8 @@
 //! Whether the layout and the workloads' ways of sharing it go together.
 
-use super::{Access, Auto, LayoutKind, LayoutSpec, PointSpec, Problem, Sharing, WorkloadSpec, place};
+use super::{
+    Access, Auto, ContentsSpec, LayoutKind, LayoutSpec, PointSpec, Problem, Sharing, Verify, WorkloadSpec, place,
+};
 use crate::units::Percent;
 
 /// Complains about `layout`, and about workloads that cannot share it as they say.
@@ -31,6 +33,35 @@ pub(super) fn check(layout: &LayoutSpec, points: &[PointSpec], problems: &mut Ve
         }
         if workload.sharing.value == Sharing::Interleaved {
             interleaved(workload, shared, problems);
+        }
+    }
+}
+
+/// Complains about workloads that load other hosts' files and cannot.
+pub(super) fn check_rotation(
+    layout: &LayoutSpec,
+    contents: &ContentsSpec,
+    points: &[PointSpec],
+    problems: &mut Vec<Problem>,
+) {
+    for workload in points.iter().flat_map(|point| &point.workloads).filter(|workload| workload.rotate.value > 0) {
+        let mut complain = |message: &str, remedy: &str| {
+            problems.push(Problem::new(place(&workload.rotate), format!("rotate: {message}"), remedy));
+        };
+        match layout.kind.value {
+            LayoutKind::Files => {}
+            LayoutKind::SharedFile => {
+                complain("a shared file is everybody's already", "leave out rotate, or write layout.kind = \"files\"");
+            }
+            LayoutKind::Tree => {
+                complain("a tree is its host's alone", "leave out rotate, or write layout.kind = \"files\"");
+            }
+        }
+        if contents.verify.value != Verify::No {
+            complain(
+                "only the host that wrote a block knows which generation of it to expect",
+                "leave out contents.verify, or rotate",
+            );
         }
     }
 }
@@ -94,5 +125,7 @@ mod tests {
         one(SHARED, &format!("{IN_TURN}stride = \"1MiB\""), "stride");
         one(SHARED, &format!("{IN_TURN}block_size = \"4KiB:1, 8KiB:1\""), "one size");
         one(SHARED, "sharing = \"whole\"\nsegments = 2", "segments");
+        one(SHARED, "rotate = 1", "everybody's already");
+        one("[contents]\nverify = \"true\"", "rotate = 1", "generation");
     }
 }

@@ -8,13 +8,14 @@ mod differences;
 mod hosts;
 pub(crate) mod markup;
 mod reproduce;
-mod results;
+pub(crate) mod results;
 mod swept;
 mod verdict;
-mod workload;
-pub(crate) mod results;
 pub(crate) mod workload;
 
+pub(crate) use results::{name, style};
+
+use crate::split::{self, By};
 use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
@@ -126,6 +127,9 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
     content.push(published(record, &rows, against));
+    for by in [By::Locality, By::Label, By::Host] {
+        content.push(split::section(record, &rows, by));
+    }
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)

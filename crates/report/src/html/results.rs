@@ -152,7 +152,7 @@ fn swatch(op: Op) -> &'static str {
     }
 }
 
-/// The class of an operation's bars.
+/// The style of an operation's bars.
 pub fn style(op: Op) -> &'static str {
     match op {
         Op::Read => "bar read",

@@ -1,7 +1,7 @@
 //! Past runs: which there are, one of them, several side by side.
 
 use crate::html::markup::{Markup, classed, element, plain};
-use crate::html::{Dress, content, dressed, hosts};
+use crate::html::{Against, Dress, content, dressed, hosts};
 use crate::words;
 use model::Record;
 
@@ -38,7 +38,7 @@ pub fn index(runs: &[(String, &Record)]) -> String {
 
 /// The report of one or more runs.
 pub fn report(records: &[&Record]) -> String {
-    let (title, body) = content(records, None);
+    let (title, body) = content(records, Against::default());
     let back = plain("p", element("a", &[("href", "/")], "All runs"));
     dressed(title, [back, body].into(), Dress::Served)
 }

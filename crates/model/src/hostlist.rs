@@ -47,7 +47,7 @@ pub fn expand_file(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// A name that cannot be taken for an option, and means nothing to a shell.
-fn is_name(host: &str) -> bool {
+pub(crate) fn is_name(host: &str) -> bool {
     let good = |c: char| c.is_ascii_alphanumeric() || ".-_:@".contains(c);
     !host.is_empty() && host.len() <= 255 && !host.starts_with('-') && host.chars().all(good)
 }

@@ -1,0 +1,85 @@
+//! Removes what runs left at a target: exactly our own files.
+
+use super::Guard;
+use crate::wire::{Cleaned, Outcome};
+use model::testbed::{DATA_DIR, MARKER, host_suffix};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Removes what is ours at `target` and beside it, as far as `guard` allows.
+pub(super) fn clean(guard: &Guard, target: &str) -> Vec<Cleaned> {
+    let of = |root: &str, outcome| Cleaned { target: target.to_owned(), root: root.to_owned(), outcome };
+    if engine::is_simulated(target) {
+        return vec![of(target, Outcome::Nothing("is simulated, and nothing stays of it".to_owned()))];
+    }
+    if let Err(error) = guard.check(target) {
+        return vec![of(target, Outcome::Failed(error.to_string()))];
+    }
+    let roots = roots_of(target);
+    if roots.is_empty() {
+        // It says that nothing there is ours.
+        let why = engine::clean(target).err().map_or_else(String::new, |error| error.to_string());
+        return vec![of(target, Outcome::Nothing(why))];
+    }
+    let one = |root: String| {
+        let outcome = match guard.check_beside(&root, target).map(|()| engine::clean(&root)) {
+            Ok(Ok(bytes)) => Outcome::Removed { bytes },
+            Ok(Err(error)) => Outcome::Failed(error.to_string()),
+            Err(error) => Outcome::Failed(error.to_string()),
+        };
+        of(&root, outcome)
+    };
+    roots.into_iter().map(one).collect()
+}
+
+/// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts.
+fn roots_of(target: &str) -> Vec<String> {
+    let place = Path::new(target);
+    let inner = place.join(DATA_DIR);
+    let beside = place.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let of_hosts = |folder: &Path, stem: Option<&OsStr>| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_ours = |name: &OsStr| stem.is_some_and(|stem| is_host_folder(stem, name));
+        entries.filter(|entry| is_ours(&entry.file_name())).map(|entry| entry.path()).collect()
+    };
+    let mut roots = vec![place.to_owned(), inner];
+    roots.extend(of_hosts(place, Some(OsStr::new(DATA_DIR))));
+    roots.extend(beside.map(|parent| of_hosts(parent, place.file_name())).unwrap_or_default());
+    roots.retain(|root| root.join(MARKER).is_file());
+    roots.sort();
+    roots.into_iter().map(|root| root.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether `name` is that of a host's own folder beside `stem`.
+fn is_host_folder(stem: &OsStr, name: &OsStr) -> bool {
+    let (Some(stem), Some(name)) = (stem.to_str(), name.to_str()) else { return false };
+    let number =
+        name.strip_prefix(stem).and_then(|rest| rest.strip_prefix("-h")).and_then(|digits| digits.parse().ok());
+    number.is_some_and(|number| name == format!("{stem}{}", host_suffix(number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_with_a_hosts_number_are_taken() {
+        let is = |name: &str| is_host_folder(OsStr::new("x"), OsStr::new(name));
+        assert!(is("x-h0003") && is("x-h12345"));
+        assert!(!is("x-h3") && !is("x") && !is("y-h0003") && !is("x-h00o3") && !is("x-h0003.bak"));
+    }
+
+    #[test]
+    fn what_is_not_allowed_or_not_ours_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        std::fs::create_dir(place("theirs")).expect("a folder");
+        std::fs::write(folder.path().join("theirs/file"), "x").expect("a file");
+        let outcome = |guard: &Guard, name: &str| clean(guard, &place(name)).remove(0).outcome;
+        assert!(matches!(outcome(&Guard::none(), "theirs"), Outcome::Nothing(_)));
+        assert!(matches!(outcome(&Guard::none(), "missing"), Outcome::Nothing(_)));
+        let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent")).expect("no list");
+        assert!(matches!(outcome(&guard, "theirs"), Outcome::Failed(_)));
+        assert!(folder.path().join("theirs/file").exists());
+    }
+}

@@ -1,0 +1,47 @@
+//! Has the agents remove what runs left.
+
+use super::{Fleet, FleetError};
+use crate::coordinator::Input;
+use crate::wire::{Cleaned, FromAgent, ToAgent};
+
+impl Fleet {
+    /// Has every host remove what runs left at `targets`: exactly our own files. Comes back with each host's name (empty for this process)
+    /// and what became of each of its folders.
+    ///
+    /// One host after the other: several may see the same folders, and what the first one removed is then not there for the next.
+    ///
+    /// # Errors
+    /// When an agent is gone, or somebody stopped it; what was removed until then is gone.
+    pub fn clean(&self, targets: &[String]) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
+        (0..self.members.len())
+            .map(|host| Ok((self.members[host].name.clone(), self.clean_one(host, targets)?)))
+            .collect()
+    }
+
+    fn clean_one(&self, asked: usize, targets: &[String]) -> Result<Vec<Cleaned>, FleetError> {
+        let order = ToAgent::Clean { targets: targets.to_vec() };
+        // One that is gone is heard of below, with the reason.
+        let _ = self.members[asked].outlet.as_ref().map(|outlet| outlet.send(&order));
+        let mut beaten = std::time::Instant::now();
+        loop {
+            // Agents that wait for their turn have to hear of us, or they give us up.
+            if beaten.elapsed() >= super::TICK * 10 {
+                beaten = std::time::Instant::now();
+                for host in 0..self.members.len() {
+                    // One that is gone is heard of below.
+                    let _ = self.ping(host);
+                }
+            }
+            match self.inputs.recv_timeout(super::TICK) {
+                Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) if host == asked => {
+                    return Ok(cleaned);
+                }
+                Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
+                Ok(Input::Interrupt) | Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(FleetError::Interrupted);
+                }
+                Ok(_) | Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Results taken apart by who had them: as a table, as a section of the page, as JSON.
+
+mod json;
+mod page;
+mod table;
+
+pub use json::shares;
+pub use page::section;
+pub use table::results;
+
+use analysis::{ResultRow, Share};
+use model::Record;
+
+/// How results are taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Host by host.
+    Host,
+    /// Label by label.
+    Label,
+    /// By whether what was loaded was near to the hosts.
+    Locality,
+}
+
+impl By {
+    /// The head of the column that names the parts.
+    fn head(self) -> &'static str {
+        match self {
+            By::Host => "host",
+            By::Label => "label",
+            By::Locality => "locality",
+        }
+    }
+
+    /// The parts of a result.
+    fn shares(self, record: &Record, row: &ResultRow) -> Vec<Share> {
+        match self {
+            By::Host => analysis::by_host(record, row),
+            By::Label => analysis::by_label(record, row),
+            By::Locality => analysis::by_locality(record, row),
+        }
+    }
+}
+
+/// A page shows at most so many parts of a result; of more, the first half and the last half by their rate.
+const WINDOW: usize = 20;
+
+/// Those of `shares` that are shown, and how many are not. All in their order if they are few; else the slowest and the fastest, in rising
+/// order of requests per second.
+fn windowed(mut shares: Vec<Share>) -> (Vec<Share>, usize) {
+    let left_out = shares.len().saturating_sub(WINDOW);
+    if left_out > 0 {
+        shares.sort_by(|a, b| a.iops().total_cmp(&b.iops()));
+        shares.drain(WINDOW / 2..WINDOW / 2 + left_out);
+    }
+    (shares, left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_parts_the_slowest_and_the_fastest_are_shown() {
+        // 7 and 25 have no common divisor: every rate from 0 to 24 comes once, in no order.
+        let share = |n: u64| Share { name: n.to_string(), ios: n * 7 % 25, seconds: 1.0, ..Share::default() };
+        let (shown, left_out) = windowed((0..25).map(share).collect());
+        let rates: Vec<u64> = shown.iter().map(|share| share.ios).collect();
+        assert_eq!(rates, (0..10).chain(15..25).collect::<Vec<_>>());
+        assert_eq!(left_out, 5);
+        let (shown, left_out) = windowed((0..20).map(share).collect());
+        assert_eq!((shown[1].ios, shown.len(), left_out), (7, 20, 0), "in their own order");
+    }
+}
