@@ -6,6 +6,7 @@ use engine::{Control, OpenTargets, clean, open, run_stage};
 use files::{Layout, errors, ios, plan, run};
 use model::metadata::OpMix;
 use model::plan::Stop;
+use model::sample::OpSample;
 use model::spec::{CloseTime, FileFsync};
 use model::units::Nanos;
 use model::{Op, Phase};
@@ -74,7 +75,7 @@ fn a_mix_goes_on_for_its_time_and_leaves_the_tree_as_it_is() {
         let before = found(&root, 'f');
         let samples = run(&targets, 1);
         assert_eq!(errors(&samples), []);
-        let of = |op: Op, figure: fn(&model::OpSample) -> u64| -> u64 {
+        let of = |op: Op, figure: fn(&OpSample) -> u64| -> u64 {
             samples.iter().flat_map(|sample| &sample.ops).filter(|sample| sample.op == op).map(figure).sum()
         };
         let [stat, read, list] = [Op::Stat, Op::ReadFile, Op::Readdir].map(|op| of(op, |sample| sample.ios));
