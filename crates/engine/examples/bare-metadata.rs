@@ -71,7 +71,8 @@ fn path(buffer: &mut [u8; 64], directory: u64, file: Option<u64>) -> &CStr {
         put(b'f', file, &mut end);
     }
     buffer[end] = 0;
-    CStr::from_bytes_until_nul(buffer).unwrap_or_default()
+    // SAFETY: the byte at `end` is zero, and none before it: they are letters, digits and slashes.
+    unsafe { CStr::from_bytes_with_nul_unchecked(&buffer[..=end]) }
 }
 
 fn check(result: i64) -> io::Result<i64> {
@@ -91,11 +92,10 @@ fn create(root: RawFd, path: &CStr, buffer: &mut [u8]) -> io::Result<()> {
 }
 
 fn stat(root: RawFd, path: &CStr, _: &mut [u8]) -> io::Result<()> {
-    // SAFETY: an all-zero `statx` is a valid value of that plain C struct.
-    let mut facts: libc::statx = unsafe { std::mem::zeroed() };
+    let mut facts = std::mem::MaybeUninit::<libc::statx>::uninit();
     let flags = libc::AT_SYMLINK_NOFOLLOW;
     // SAFETY: the path ends with a zero byte, `root` is open, and `facts` can be written to.
-    let done = unsafe { libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, &raw mut facts) };
+    let done = unsafe { libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, facts.as_mut_ptr()) };
     check(i64::from(done)).map(|_| ())
 }
 

@@ -42,6 +42,15 @@ struct Lap {
     per_cpu_second: f64,
 }
 
+/// What the project claims against a contender.
+struct Claim {
+    /// Ours ÷ theirs.
+    least: f64,
+    /// The figure in words.
+    what: &'static str,
+    figure: fn(&Lap) -> f64,
+}
+
 /// What a contender is asked to do.
 struct Job<'a> {
     plimsoll: &'a Path,
@@ -63,12 +72,15 @@ impl Contender {
         }
     }
 
-    /// The least ratio of our rate to its that the project claims.
-    fn claim(self) -> Option<f64> {
+    /// The least ratio of a figure of ours to its that the project claims. Where both tell their CPU time, that is what the claim is about:
+    /// workers of file systems are always busy, and other programs on the machine disturb it less.
+    fn claim(self) -> Option<Claim> {
         match self {
             Contender::Plimsoll => None,
-            Contender::Bare => Some(1.0),
-            Contender::Mdtest | Contender::Elbencho => Some(1.2),
+            Contender::Bare => Some(Claim { least: 1.0, what: "per CPU-second", figure: |lap| lap.per_cpu_second }),
+            Contender::Mdtest | Contender::Elbencho => {
+                Some(Claim { least: 1.2, what: "per second", figure: |lap| lap.per_second })
+            }
         }
     }
 
@@ -269,15 +281,16 @@ fn rows(place: &str, contenders: &[Contender], laps: &[Vec<Vec<Lap>>]) -> Rows {
                 let known = index > 0 && theirs.iter().all(|value| value.is_finite());
                 if known { ratio(&of(0, figure), &theirs) } else { String::new() }
             };
-            let claimed = contender.claim().map_or(String::new(), |least| {
-                let reached = median(&of(0, |lap| lap.per_second)) / median(&rates);
+            let claimed = contender.claim().map_or(String::new(), |Claim { least, what, figure }| {
+                let reached = median(&of(0, figure)) / median(&of(index, figure));
                 if reached >= least {
-                    return format!("{least}: held");
+                    return format!("{least} {what}: held");
                 }
                 let name = contender.name();
-                rows.missed
-                    .push(format!("{NAME}: {operation} on {place}: {reached:.2} × {name} where {least} × is claimed"));
-                format!("{least}: missed")
+                rows.missed.push(format!(
+                    "{NAME}: {operation} on {place}: {reached:.2} × {name} {what} where {least} × is claimed"
+                ));
+                format!("{least} {what}: missed")
             });
             rows.text.push_str(&format!(
                 "| {operation} | {place} | {} | {} | {} | {} | {claimed} |\n",
@@ -327,9 +340,13 @@ mod tests {
         assert_eq!(rows.text.lines().count(), 12);
         let stat: Vec<&str> = rows.text.lines().skip(3).take(3).collect();
         assert_eq!(stat[0], "| stat | tmpfs, 1 | plimsoll | 40 k (30 k to 50 k) |  |  |  |");
-        assert!(stat[1].ends_with("| **2.00** (1.50 to 2.50) | **2.00** (1.50 to 2.50) | 1: held |"), "{}", stat[1]);
-        assert!(stat[2].ends_with("| **1.00** (0.75 to 1.25) |  | 1.2: missed |"), "{}", stat[2]);
+        assert!(
+            stat[1].ends_with("| **2.00** (1.50 to 2.50) | **2.00** (1.50 to 2.50) | 1 per CPU-second: held |"),
+            "{}",
+            stat[1]
+        );
+        assert!(stat[2].ends_with("| **1.00** (0.75 to 1.25) |  | 1.2 per second: missed |"), "{}", stat[2]);
         assert_eq!(rows.missed.len(), 4);
-        assert_eq!(rows.missed[1], "metadata: stat on tmpfs, 1: 1.00 × mdtest where 1.2 × is claimed");
+        assert_eq!(rows.missed[1], "metadata: stat on tmpfs, 1: 1.00 × mdtest per second where 1.2 × is claimed");
     }
 }

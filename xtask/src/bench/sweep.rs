@@ -27,7 +27,7 @@ pub fn between_points_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let scenery = Scenery::new()?;
     let depths: Vec<String> = (1..=POINTS).map(|depth| depth.to_string()).collect();
     let suite = format!(
-        "name = \"sweep\"\n[layout]\nsize = \"64KiB\"\ncount = 1\n[stages]\nwarm_up = \"0s\"\nmeasure = \"100ms\"\ninterval = \"50ms\"\n\
+        "name = \"sweep\"\n[layout]\nsize = \"64KiB\"\nfiles = 1\n[stages]\nmeasure = \"100ms\"\ninterval = \"50ms\"\n\
          [[workload]]\nname = \"w\"\n[sweep]\ndepth = [{}]\n[engine]\nbackend = \"sync\"\n",
         depths.join(", ")
     );
