@@ -129,12 +129,14 @@ struct Lap {
 
 const OPERATIONS: [(&str, Operation); 4] = [("create", create), ("stat", stat), ("read", read), ("remove", remove)];
 
-/// CPU seconds of this thread until now.
+/// CPU seconds of this thread until now, from the same account as those of the engine.
 fn cpu_s() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` can be written to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    // SAFETY: an all-zero `rusage` is a valid value of that plain C struct.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` can be written to.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 /// One worker: `files` of its own below `directory`, which it makes and removes.
