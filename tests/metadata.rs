@@ -89,6 +89,23 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
 }
 
 #[test]
+fn a_mix_has_a_row_for_each_of_its_operations() {
+    let folder = scratch();
+    let operations = "\"create\", \"stat:70, open:20, readdir:10\", \"remove\"";
+    let measure = ["--set", "measure=300ms"];
+    let json = run(folder.path(), &suite(operations, 600), &measure).with_code(0).json();
+    let rows = json["results"].as_array().expect("a list");
+    let mixed: Vec<&Value> =
+        rows.iter().filter(|row| row["sweep"]["operation"] == "stat:70, open:20, readdir:10").collect();
+    assert_eq!((rows.len(), mixed.len()), (5, 3), "{json}");
+    let ios = |op: &str| figure(&json, op, "ios");
+    assert!(ios("stat") > ios("open") && ios("open") > ios("readdir") && ios("readdir") > 0, "{json}");
+    assert!(mixed.iter().all(|row| row["errors"] == 0 && row["last_done"].is_null()), "a time ended it: {json}");
+    assert_eq!(figure(&json, "remove", "ios"), 600);
+    assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
+}
+
+#[test]
 fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     let folder = scratch();
     let here = folder.path();

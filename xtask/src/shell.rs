@@ -114,6 +114,15 @@ pub fn build_plimsoll() -> Outcome<PathBuf> {
     }
 }
 
+/// Builds the optimised example `name` of `package` and returns where it is.
+///
+/// # Errors
+/// It does not compile.
+pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
+    show(cargo().args(["build", "--release", "--locked", "--package", package, "--example", name]))?;
+    Ok(target_dir()?.join("release/examples").join(name))
+}
+
 /// The triple of the machine that compiles, such as `x86_64-unknown-linux-gnu`.
 ///
 /// # Errors

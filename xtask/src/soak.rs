@@ -21,9 +21,12 @@ struct Options {
 pub fn run(rest: &[String]) -> Outcome<()> {
     let options = parse(rest)?;
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "plimsoll-fleet", "--lib", "--", "--ignored"]);
+    cargo.args(["test", "--release", "--locked", "--package", "plimsoll-fleet", "--lib", "--"]);
     cargo.args(["--nocapture", "--exact"]);
     cargo.arg(if options.scale { "simulation::scale::cost_of_a_fleet" } else { "simulation::tests::soak_seeds" });
+    if options.scale {
+        cargo.env("PLIMSOLL_SOAK_SCALE", "1");
+    }
     cargo.env("PLIMSOLL_SOAK_SEEDS", options.seeds.to_string());
     cargo.env("PLIMSOLL_SOAK_FIRST", options.first.to_string());
     shell::show(&mut cargo).map_err(|_| "an invariant broke; its seed stands above".to_owned())

@@ -206,7 +206,7 @@ fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
         (Op::Read, _) => work.reads(),
         (Op::Write, _) => work.writes(),
         (Op::Trim, _) => work.trims(),
-        (op, Some(metadata)) => *op == metadata.op,
+        (op, Some(metadata)) => metadata.does(*op),
         (_, None) => false,
     };
     let seen =

@@ -1,15 +1,18 @@
-//! The practical limit of one metadata worker: create, stat, read and remove files by the barest loop of the same system calls.
+//! The practical limit of metadata workers: create, stat, read and remove files by the barest loop of the same system calls.
 //!
 //! No clock in the loop, no statistics, one buffer that is never filled anew. What a load generator does beyond this is its own cost.
 //!
-//! `bare-metadata DIRECTORY --files N --bytes N [--per-directory N]` makes a tree below DIRECTORY, which has to be empty, runs the four
-//! operations over all files, removes the tree, and prints the operations per second of each as JSON.
+//! `bare-metadata DIRECTORY --files N --bytes N [--workers N] [--per-directory N]` makes a tree for each worker below DIRECTORY, which
+//! has to be empty, runs the four operations over all files, the workers beginning each at the same time, removes the trees, and prints
+//! of each operation how many there were, the seconds from the first worker's begin to the last one's end, and the workers' CPU seconds
+//! as JSON.
 
 use std::ffi::CStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::process::ExitCode;
+use std::sync::Barrier;
 use std::time::Instant;
 
 struct Options {
@@ -17,10 +20,11 @@ struct Options {
     files: u64,
     bytes: usize,
     per_directory: u64,
+    workers: u64,
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { directory: String::new(), files: 10_000, bytes: 0, per_directory: 1024 };
+    let mut options = Options { directory: String::new(), files: 10_000, bytes: 0, per_directory: 1024, workers: 1 };
     while let Some(word) = words.next() {
         let mut number = || {
             let value = words.next().and_then(|value| value.parse::<u64>().ok());
@@ -30,8 +34,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--files" => options.files = number()?,
             "--bytes" => options.bytes = number()?.min(64 << 20) as usize,
             "--per-directory" => options.per_directory = number()?.max(1),
+            "--workers" => options.workers = number()?.clamp(1, 1024),
             unknown if unknown.starts_with('-') => {
-                return Err(format!("`{unknown}` is no option; there are --files, --bytes, --per-directory"));
+                return Err(format!(
+                    "`{unknown}` is no option; there are --files, --bytes, --workers, --per-directory"
+                ));
             }
             directory => options.directory = directory.to_owned(),
         }
@@ -64,7 +71,8 @@ fn path(buffer: &mut [u8; 64], directory: u64, file: Option<u64>) -> &CStr {
         put(b'f', file, &mut end);
     }
     buffer[end] = 0;
-    CStr::from_bytes_until_nul(buffer).unwrap_or_default()
+    // SAFETY: the byte at `end` is zero, and none before it: they are letters, digits and slashes.
+    unsafe { CStr::from_bytes_with_nul_unchecked(&buffer[..=end]) }
 }
 
 fn check(result: i64) -> io::Result<i64> {
@@ -84,11 +92,10 @@ fn create(root: RawFd, path: &CStr, buffer: &mut [u8]) -> io::Result<()> {
 }
 
 fn stat(root: RawFd, path: &CStr, _: &mut [u8]) -> io::Result<()> {
-    // SAFETY: an all-zero `statx` is a valid value of that plain C struct.
-    let mut facts: libc::statx = unsafe { std::mem::zeroed() };
+    let mut facts = std::mem::MaybeUninit::<libc::statx>::uninit();
     let flags = libc::AT_SYMLINK_NOFOLLOW;
     // SAFETY: the path ends with a zero byte, `root` is open, and `facts` can be written to.
-    let done = unsafe { libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, &raw mut facts) };
+    let done = unsafe { libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, facts.as_mut_ptr()) };
     check(i64::from(done)).map(|_| ())
 }
 
@@ -112,40 +119,86 @@ fn remove(root: RawFd, path: &CStr, _: &mut [u8]) -> io::Result<()> {
 /// One of the operations on one file.
 type Operation = fn(RawFd, &CStr, &mut [u8]) -> io::Result<()>;
 
-fn run(options: &Options) -> io::Result<Vec<(&'static str, f64)>> {
-    let root = fs::File::open(&options.directory)?;
-    let directories = options.files.div_ceil(options.per_directory);
+/// What one operation on all files of a worker took.
+#[derive(Clone, Copy)]
+struct Lap {
+    begin: Instant,
+    end: Instant,
+    cpu_s: f64,
+}
+
+const OPERATIONS: [(&str, Operation); 4] = [("create", create), ("stat", stat), ("read", read), ("remove", remove)];
+
+/// CPU seconds of this thread until now, from the same account as those of the engine.
+fn cpu_s() -> f64 {
+    // SAFETY: an all-zero `rusage` is a valid value of that plain C struct.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` can be written to.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// One worker: `files` of its own below `directory`, which it makes and removes.
+fn work(directory: &str, files: u64, options: &Options, gate: &Barrier) -> io::Result<Vec<Lap>> {
+    fs::create_dir(directory)?;
+    let root = fs::File::open(directory)?;
+    let directories = files.div_ceil(options.per_directory);
     let mut name = [0; 64];
     for directory in 0..directories {
         let path = path(&mut name, directory, None);
         // SAFETY: the path ends with a zero byte, and `root` is open.
         check(i64::from(unsafe { libc::mkdirat(root.as_raw_fd(), path.as_ptr(), 0o700) }))?;
     }
-    let operations: [(&str, Operation); 4] = [("create", create), ("stat", stat), ("read", read), ("remove", remove)];
     let mut buffer = vec![0x5a; options.bytes];
-    let mut rates = Vec::new();
-    for (word, operation) in operations {
-        let start = Instant::now();
-        for file in 0..options.files {
+    let mut laps = Vec::new();
+    for (_, operation) in OPERATIONS {
+        gate.wait();
+        let (begin, before_s) = (Instant::now(), cpu_s());
+        for file in 0..files {
             operation(root.as_raw_fd(), path(&mut name, file / options.per_directory, Some(file)), &mut buffer)?;
         }
-        rates.push((word, options.files as f64 / start.elapsed().as_secs_f64()));
+        laps.push(Lap { begin, end: Instant::now(), cpu_s: cpu_s() - before_s });
     }
-    for directory in 0..directories {
-        let path = path(&mut name, directory, None);
-        // SAFETY: the path ends with a zero byte, and `root` is open.
-        check(i64::from(unsafe { libc::unlinkat(root.as_raw_fd(), path.as_ptr(), libc::AT_REMOVEDIR) }))?;
-    }
-    Ok(rates)
+    fs::remove_dir_all(directory)?;
+    Ok(laps)
+}
+
+/// Operations, seconds and CPU seconds of each operation.
+fn run(options: &Options) -> Vec<(&'static str, u64, f64, f64)> {
+    let gate = Barrier::new(options.workers as usize);
+    let each = options.files.div_ceil(options.workers);
+    let lone = |worker: u64| {
+        let directory = format!("{}/w{worker}", options.directory);
+        work(&directory, each, options, &gate).unwrap_or_else(|error| {
+            // The others would wait for this one for ever.
+            let _ = writeln!(io::stderr(), "bare-metadata: {directory}: {error}");
+            std::process::exit(2)
+        })
+    };
+    let laps: Vec<Vec<Lap>> = std::thread::scope(|scope| {
+        let lone = &lone;
+        let threads: Vec<_> = (0..options.workers).map(|worker| scope.spawn(move || lone(worker))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let figures = OPERATIONS.iter().enumerate().filter_map(|(number, (word, _))| {
+        let of = || laps.iter().filter_map(|laps| laps.get(number));
+        let (begin, end) = (of().map(|lap| lap.begin).min()?, of().map(|lap| lap.end).max()?);
+        let cpu_s = of().map(|lap| lap.cpu_s).sum();
+        Some((*word, each * options.workers, end.duration_since(begin).as_secs_f64(), cpu_s))
+    });
+    figures.collect()
 }
 
 fn main() -> ExitCode {
-    let result = parse(std::env::args().skip(1))
-        .and_then(|options| run(&options).map_err(|error| format!("{}: {error}", options.directory)));
+    let result = parse(std::env::args().skip(1)).map(|options| run(&options));
     // A reader that went away is nobody to tell.
     match result {
-        Ok(rates) => {
-            let fields: Vec<String> = rates.iter().map(|(word, rate)| format!("\"{word}\": {rate:.0}")).collect();
+        Ok(figures) => {
+            let field = |(word, ops, seconds, cpu_s): (&str, u64, f64, f64)| {
+                format!("\"{word}\": {{\"ops\": {ops}, \"seconds\": {seconds:.6}, \"cpu_s\": {cpu_s:.6}}}")
+            };
+            let fields: Vec<String> = figures.into_iter().map(field).collect();
             let _ = writeln!(io::stdout(), "{{{}}}", fields.join(", "));
             ExitCode::SUCCESS
         }

@@ -29,10 +29,11 @@ pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
 /// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
 pub(crate) type Slots = [Option<Op>; RING_OPS.len()];
 
-/// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or the one of metadata.
+/// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or those of metadata.
 pub(crate) fn slots(work: &Work) -> Slots {
     if let Some(metadata) = work.metadata {
-        return [Some(metadata.op), None, None, None];
+        let mut ops = metadata.ops();
+        return std::array::from_fn(|_| ops.next());
     }
     // A measured amount ends with one.
     let flushes = work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());

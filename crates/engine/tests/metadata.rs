@@ -4,7 +4,11 @@ mod files;
 
 use engine::{Control, OpenTargets, clean, open, run_stage};
 use files::{Layout, errors, ios, plan, run};
+use model::metadata::OpMix;
+use model::plan::Stop;
+use model::sample::OpSample;
 use model::spec::{CloseTime, FileFsync};
+use model::units::Nanos;
 use model::{Op, Phase};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,6 +58,34 @@ fn what_was_counted_is_what_the_file_system_has() {
         }
         targets.remove().expect("removes");
         assert!(!root.exists());
+    }
+}
+
+#[test]
+fn a_mix_goes_on_for_its_time_and_leaves_the_tree_as_it_is() {
+    for layout in [Layout { unique: true, random: true }, Layout { unique: false, random: false }] {
+        let (_base, root) = scratch();
+        let mut plan = plan(&root, 100, 4096, layout, &[Op::Create, Op::Stat, Op::Remove]);
+        let work = &mut plan.stages[1].works[0];
+        work.stop = Stop::After(Nanos::millis(200));
+        let parts = [(Op::Stat, 60), (Op::ReadFile, 30), (Op::Readdir, 9), (Op::SetAttr, 1)];
+        work.metadata.as_mut().expect("metadata").mix = Some(OpMix::new(&parts).expect("a mix"));
+        let targets = open(plan).expect("opens");
+        run(&targets, 0);
+        let before = found(&root, 'f');
+        let samples = run(&targets, 1);
+        assert_eq!(errors(&samples), []);
+        let of = |op: Op, figure: fn(&OpSample) -> u64| -> u64 {
+            samples.iter().flat_map(|sample| &sample.ops).filter(|sample| sample.op == op).map(figure).sum()
+        };
+        let [stat, read, list] = [Op::Stat, Op::ReadFile, Op::Readdir].map(|op| of(op, |sample| sample.ios));
+        assert!(stat > read && read > list && list > 0, "{stat} looked up, {read} read, {list} listed");
+        assert!(stat + read > 100, "files come again");
+        assert_eq!(of(Op::ReadFile, |sample| sample.bytes), read * 4096);
+        assert_eq!(of(Op::Stat, |sample| sample.bytes), 0);
+        assert_eq!(found(&root, 'f'), before);
+        assert_eq!(ios(&run(&targets, 2)), 100, "all files are there to be removed");
+        targets.remove().expect("removes");
     }
 }
 

@@ -132,7 +132,8 @@ fn plan_of_files(root: &Path) -> HostPlan {
         let (fsync, close) = (FileFsync::Never, CloseTime::Untimed);
         // The first stage takes files of its own, so that the second finds none.
         let first = if count == 100 { 1 << 33 } else { 0 };
-        work.metadata = Some(MetadataWork { op: Op::Create, random: true, size: Bytes(BLOCK), fsync, close });
+        work.metadata =
+            Some(MetadataWork { op: Op::Create, mix: None, random: true, size: Bytes(BLOCK), fsync, close });
         stage.works = vec![work];
         for (tree, worker) in (0..).zip(&mut stage.workers) {
             worker.files = Some(FileShare { tree, first, step: 1, count });

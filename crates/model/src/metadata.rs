@@ -4,6 +4,7 @@ use crate::op::Op;
 use crate::spec::{CloseTime, FileFsync};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Levels of directories that a tree has at most. The longest path below a tree then stays well below `PATH_MAX`.
 pub const MOST_DEPTH: u32 = 16;
@@ -14,11 +15,85 @@ pub const MOST_SIZE: Bytes = Bytes::mib(64);
 /// What a directory takes of a file system at least, and what the space of a file is a multiple of.
 const BLOCK: u64 = 4096;
 
-/// One operation on every file of a share.
+/// Operations that a mix has at most: as many as a worker keeps books of.
+pub const MOST_MIXED: usize = 4;
+/// The largest weight in a mix.
+pub const MOST_WEIGHT: u32 = 1_000_000;
+
+/// Operations that leave a tree as it is, with weights: each time, one of them is drawn, in proportion to its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpMix([Option<(Op, u32)>; MOST_MIXED]);
+
+impl OpMix {
+    /// A mix of `parts`, whose weights are 1 to [`MOST_WEIGHT`].
+    ///
+    /// # Errors
+    /// What is wrong with them, in words: too many or none, one twice, a weight out of range, or one that changes the tree.
+    pub fn new(parts: &[(Op, u32)]) -> Result<OpMix, String> {
+        if !(1..=MOST_MIXED).contains(&parts.len()) {
+            return Err(format!("a mix of {} operations, where 1 to {MOST_MIXED} go together", parts.len()));
+        }
+        for (number, (op, weight)) in parts.iter().enumerate() {
+            if !OpMix::takes(*op) {
+                return Err(format!("`{op}` does not go into a mix: the tree would not stay as it is"));
+            }
+            if parts[..number].iter().any(|(other, _)| other == op) {
+                return Err(format!("`{op}` twice in a mix"));
+            }
+            if !(1..=MOST_WEIGHT).contains(weight) {
+                return Err(format!("a weight of {weight} is out of range"));
+            }
+        }
+        Ok(OpMix(std::array::from_fn(|index| parts.get(index).copied())))
+    }
+
+    /// Whether `op` leaves names, sizes and contents as they are, so that any operation may follow it.
+    pub fn takes(op: Op) -> bool {
+        matches!(op, Op::Stat | Op::Open | Op::ReadFile | Op::Readdir | Op::SetAttr)
+    }
+
+    /// Its operations with their weights.
+    pub fn parts(&self) -> impl Iterator<Item = (Op, u32)> + '_ {
+        self.0.iter().copied().flatten()
+    }
+
+    /// The sum of the weights; at least 1.
+    pub fn total(&self) -> u64 {
+        self.parts().map(|(_, weight)| u64::from(weight)).sum::<u64>().max(1)
+    }
+
+    /// The place among the parts, from 0, and the operation, that `point` falls upon: a number from 0 to [`total`](Self::total) − 1.
+    #[inline]
+    pub fn at(&self, mut point: u64) -> (usize, Op) {
+        let mut last = (0, Op::Stat);
+        for (place, (op, weight)) in (0..).zip(self.parts()) {
+            last = (place, op);
+            if point < u64::from(weight) {
+                break;
+            }
+            point -= u64::from(weight);
+        }
+        last
+    }
+}
+
+impl fmt::Display for OpMix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (op, weight)) in self.parts().enumerate() {
+            write!(formatter, "{}{op}:{weight}", if place > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// One operation on every file of a share, or a mix of operations on files drawn from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetadataWork {
-    /// What is done; one of those for which [`Op::is_metadata`] holds.
+    /// What is done; one of those for which [`Op::is_metadata`] holds. Of a mix, its first.
     pub op: Op,
+    /// What is done instead where operations are mixed: for a time, and to files that come again and again.
+    #[serde(default)]
+    pub mix: Option<OpMix>,
     /// Whether the files come in an order without pattern, not in that of their numbers.
     pub random: bool,
     /// Bytes of each file.
@@ -27,6 +102,24 @@ pub struct MetadataWork {
     pub fsync: FileFsync,
     /// Whether the closing of a file counts in its time.
     pub close: CloseTime,
+}
+
+impl MetadataWork {
+    /// The operations that it consists of; those of a mix in their order.
+    pub fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let mixed = self.mix.iter().flat_map(OpMix::parts).map(|(op, _)| op);
+        mixed.chain(self.mix.is_none().then_some(self.op))
+    }
+
+    /// Whether it has `op`.
+    pub fn does(&self, op: Op) -> bool {
+        self.ops().any(|own| own == op)
+    }
+
+    /// `stat`, or `stat:70, open:20` of a mix.
+    pub fn name(&self) -> String {
+        self.mix.map_or_else(|| self.op.to_string(), |mix| mix.to_string())
+    }
 }
 
 /// Directories below a directory of ours, and numbered files in the lowest of them.
@@ -131,6 +224,30 @@ mod tests {
 
     fn tree(files: u64, depth: u32, fan_out: u64, per_directory: u64) -> Tree {
         Tree { target: 0, path: "/t".into(), files, size: Bytes(1), depth, fan_out, per_directory }
+    }
+
+    #[test]
+    fn a_mix_draws_in_proportion_to_its_weights() {
+        let mix = OpMix::new(&[(Op::Stat, 3), (Op::Readdir, 1), (Op::Open, 2)]).expect("a good mix");
+        let drawn: Vec<(usize, Op)> = (0..mix.total()).map(|point| mix.at(point)).collect();
+        let (stat, readdir, open) = ((0, Op::Stat), (1, Op::Readdir), (2, Op::Open));
+        assert_eq!(drawn, [stat, stat, stat, readdir, open, open]);
+        assert_eq!(mix.to_string(), "stat:3, readdir:1, open:2");
+    }
+
+    #[test]
+    fn a_mix_that_would_change_the_tree_or_is_none_is_refused() {
+        let cases: [(&[(Op, u32)], &str); 5] = [
+            (&[], "a mix of 0"),
+            (&[(Op::Stat, 1), (Op::Remove, 1)], "`remove` does not go into a mix"),
+            (&[(Op::Stat, 1), (Op::Stat, 2)], "`stat` twice"),
+            (&[(Op::Stat, 0)], "a weight of 0"),
+            (&[(Op::Stat, MOST_WEIGHT + 1)], "out of range"),
+        ];
+        for (parts, wanted) in cases {
+            let told = OpMix::new(parts).expect_err("refused");
+            assert!(told.contains(wanted), "{told}");
+        }
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub fn time(plan: &Plan) -> String {
     let amounts = assumed(amounts(plan));
     let fixed = plan.fixed_time();
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
-        return "as long as the operations on all files take".to_owned();
+        let all = "as long as the operations on all files take";
+        return if fixed == Nanos(0) { all.to_owned() } else { format!("{all}, and {fixed} of mixes of them") };
     }
     let all = [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
     let all = Nanos(all);

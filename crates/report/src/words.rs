@@ -151,7 +151,8 @@ pub fn work(work: &Work, workers: u32) -> String {
 /// `create, files of 4 KiB in the order of their numbers, 4 workers`, and what counts in its time.
 fn files_work(work: &MetadataWork, workers: u32) -> String {
     let order = if work.random { "in an order without pattern" } else { "in the order of their numbers" };
-    let mut text = format!("{}, files of {} {order}, {}", work.op, work.size, counted(u64::from(workers), "worker"));
+    let mut text =
+        format!("{}, files of {} {order}, {}", work.name(), work.size, counted(u64::from(workers), "worker"));
     match work.fsync {
         FileFsync::Never => {}
         FileFsync::Timed => text.push_str(", an fsync of each after it was written"),
@@ -190,7 +191,7 @@ pub fn blocks(work: &Work) -> String {
 /// `random read`, `50% random 70% read`, `zipf 1.2 write`.
 pub fn pattern(work: &Work) -> String {
     if let Some(metadata) = work.metadata {
-        return format!("{} {}", if metadata.random { "random" } else { "sequential" }, metadata.op);
+        return format!("{} {}", if metadata.random { "random" } else { "sequential" }, metadata.name());
     }
     let pattern = &work.pattern;
     let mut text = match pattern.access {

@@ -75,9 +75,7 @@ impl Programs {
     /// They do not compile.
     pub fn build() -> Outcome<Programs> {
         let plimsoll = shell::build_plimsoll()?;
-        let words = ["build", "--release", "--locked", "--package", "plimsoll-engine", "--example", "bare-ring"];
-        shell::show(shell::cargo().args(words))?;
-        Ok(Programs { plimsoll, bare: shell::target_dir()?.join("release/examples/bare-ring") })
+        Ok(Programs { plimsoll, bare: shell::build_example("plimsoll-engine", "bare-ring")? })
     }
 }
 

@@ -4,6 +4,7 @@
 use super::contender::Programs;
 use super::figures::median;
 use super::fleet;
+use super::sweep;
 use super::target::{Target, scratch};
 use crate::shell::{self, Outcome};
 use std::path::Path;
@@ -84,6 +85,18 @@ pub const EXTRAS: &[Extra] = &[
         measure: fleet::skew_ms,
         bound: Bound::Under(1.0),
     },
+    Extra {
+        name: "sweep",
+        title: "the time between two points of a sweep that share their layout, on a tmpfs, ms",
+        measure: sweep::between_points_ms,
+        bound: Bound::Under(100.0),
+    },
+    Extra {
+        name: "sweep-memory",
+        title: "the most memory that a run held which made and removed 2^21 empty files (VmHWM), MiB",
+        measure: sweep::many_files_mib,
+        bound: Bound::Under(256.0),
+    },
 ];
 
 impl Extra {
@@ -160,12 +173,16 @@ fn memory_mib(programs: &Programs, seconds: u32) -> Outcome<f64> {
     let words = format!("--buffered --iodepth 32 --size 128k --numjobs 1024 --runtime {seconds}");
     let mut command = quick(programs, &folder.0, &words);
     command.arg("--target").arg(folder.0.join("data"));
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    high_water_mib(&mut command)
+}
+
+/// Runs `command`; comes back with the most memory that it held, in MiB.
+///
+/// # Errors
+/// It cannot be started, or fails.
+pub fn high_water_mib(command: &mut Command) -> Outcome<f64> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
     let mut most_kib = 0;
     let status = loop {
         if let Some(status) = child.try_wait().map_err(|error| format!("plimsoll is lost: {error}"))? {
@@ -178,7 +195,7 @@ fn memory_mib(programs: &Programs, seconds: u32) -> Outcome<f64> {
     if status.success() && most_kib > 0 {
         Ok(most_kib as f64 / 1024.0)
     } else {
-        Err(format!("plimsoll with 1,024 workers ended with {status}"))
+        Err(format!("`{}` ended with {status}", shell::line(command)))
     }
 }
 

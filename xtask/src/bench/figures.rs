@@ -78,10 +78,7 @@ impl Comparison {
         if std::ptr::eq(ours.as_slice(), theirs) {
             return String::new();
         }
-        let middle = median(&all(ours, &figure)) / median(&all(theirs, &figure));
-        let rounds: Vec<f64> = ours.iter().zip(theirs).map(|(our, their)| figure(our) / figure(their)).collect();
-        let (low, high) = extremes(&rounds);
-        format!("**{middle:.2}** ({low:.2} to {high:.2})")
+        ratio(&all(ours, &figure), &all(theirs, &figure))
     }
 
     /// Our median ÷ that of the claim's contender; `None` when it did not take part.
@@ -133,17 +130,26 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The ratio of the medians of `ours` and `theirs`, and behind it the least and the largest of the rounds.
+pub fn ratio(ours: &[f64], theirs: &[f64]) -> String {
+    let rounds: Vec<f64> = ours.iter().zip(theirs).map(|(our, their)| our / their).collect();
+    let (low, high) = extremes(&rounds);
+    format!("**{:.2}** ({low:.2} to {high:.2})", median(ours) / median(theirs))
+}
+
 fn extremes(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     (low, values.iter().copied().fold(0.0, f64::max))
 }
 
-fn spread(values: &[f64], words: fn(f64) -> String) -> String {
+/// The median, and behind it the least and the largest, each in `words`.
+pub fn spread(values: &[f64], words: fn(f64) -> String) -> String {
     let (low, high) = extremes(values);
     format!("{} ({} to {})", words(median(values)), words(low), words(high))
 }
 
-fn thousands(value: f64) -> String {
+/// A rate in thousands.
+pub fn thousands(value: f64) -> String {
     // Two digits at least, also of a disk's large requests.
     if value < 1e4 { format!("{:.1} k", value / 1e3) } else { format!("{:.0} k", value / 1e3) }
 }

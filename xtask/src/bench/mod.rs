@@ -7,8 +7,11 @@ mod contender;
 mod extras;
 mod figures;
 mod fleet;
+mod metadata;
 mod options;
 mod page;
+mod scenery;
+mod sweep;
 mod target;
 
 use crate::shell::{self, Outcome};
@@ -130,13 +133,20 @@ const BENCHES: &[Bench] = &[
 /// # Errors
 /// A contender that is here fails.
 pub fn run(arguments: &[String]) -> Outcome<()> {
-    let names: Vec<&str> =
-        BENCHES.iter().map(|bench| bench.name).chain(EXTRAS.iter().map(|extra| extra.name)).collect();
+    let names: Vec<&str> = BENCHES
+        .iter()
+        .map(|bench| bench.name)
+        .chain([metadata::NAME])
+        .chain(EXTRAS.iter().map(|extra| extra.name))
+        .collect();
     let options = Options::parse(arguments, &names)?;
     let programs = Programs::build()?;
     let mut book = Book::default();
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
         measure(bench, &options, &programs, &mut book)?;
+    }
+    if options.wants(metadata::NAME) {
+        measure_metadata(&options, &programs, &mut book)?;
     }
     measure_extras(&options, &programs, &mut book);
     if options.write {
@@ -215,6 +225,26 @@ fn is_here(contender: Contender) -> bool {
         println!("SKIPPED: {} because `{program}` is not on the PATH", contender.name());
     }
     missing.is_none()
+}
+
+/// Operations on files, where file systems can be mounted for them.
+fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    let (name, title) = (metadata::NAME, metadata::TITLE);
+    println!("\n== {name}: {title}");
+    let needed = if shell::is_root() {
+        shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed")
+    } else {
+        Err("only root can mount file systems")
+    };
+    if let Err(why) = needed {
+        println!("SKIPPED: {name} because {why}");
+        book.report.push_str(&format!("\n### {name}: {title}\n\nnot run, because {why}\n"));
+        return Ok(());
+    }
+    let (table, missed) = metadata::run(&programs.plimsoll, options.rounds)?;
+    book.missed.extend(missed);
+    book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
+    Ok(())
 }
 
 fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {

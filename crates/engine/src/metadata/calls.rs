@@ -55,21 +55,21 @@ impl<'a, C: Clock> Files<'a, C> {
         contents: WorkerContents,
         seed: u64,
     ) -> Files<'a, C> {
-        let moves_bytes = matches!(work.op, Op::Create | Op::ReadFile | Op::WriteFile);
+        let moves_bytes = work.ops().any(|op| matches!(op, Op::Create | Op::ReadFile | Op::WriteFile));
         // Random from the start, as the filler of plain contents expects; with that every page of it is in memory, too.
         let mut rng = Rng::new(seed);
         let length = if moves_bytes { work.size.0 as usize } else { 0 };
         let buffer = (0..length).map(|_| rng.next_u64() as u8).collect();
-        let names = vec![MaybeUninit::uninit(); if work.op == Op::Readdir { DIRECTORY_BUFFER } else { 0 }].into();
+        let names = vec![MaybeUninit::uninit(); if work.does(Op::Readdir) { DIRECTORY_BUFFER } else { 0 }].into();
         let (path, other) = (PathBuffer::new(), PathBuffer::new());
         Files { root, tree, work, clock, path, other, buffer, contents, names, uncounted_ns: 0 }
     }
 
-    /// Does the operation to file `number`. Comes back with the outcome, and with how long of it is not to be counted, in ns.
+    /// Does `op`, one of the work's, to file `number` (of `readdir`: to the directory of that number). Comes back with the outcome, and with how long of it is not to be counted, in ns.
     #[inline]
-    pub(crate) fn perform(&mut self, number: u64) -> (Outcome, u64) {
+    pub(crate) fn perform(&mut self, op: Op, number: u64) -> (Outcome, u64) {
         self.uncounted_ns = 0;
-        let result = match self.work.op {
+        let result = match op {
             Op::Create => self.write(number, OFlags::CREATE | OFlags::EXCL),
             Op::WriteFile => self.write(number, OFlags::empty()),
             Op::ReadFile => self.read(number),
@@ -80,7 +80,7 @@ impl<'a, C: Clock> Files<'a, C> {
         let bytes_of = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let outcome = match result {
             // A file that is shorter than it was written.
-            Ok(bytes) if self.work.op == Op::ReadFile && bytes < self.work.size.0 => {
+            Ok(bytes) if op == Op::ReadFile && bytes < self.work.size.0 => {
                 Outcome::Failure { errno: 0, bytes: bytes_of(bytes) }
             }
             Ok(bytes) => Outcome::Success { bytes: bytes_of(bytes) },
@@ -286,9 +286,13 @@ mod tests {
         for (fsync, close, uncounted_ns, seen) in cases {
             let open = Cell::new(Vec::new());
             let clock = Steps { now_ns: Cell::new(0), watched: watched.to_str().expect("UTF-8"), open: &open };
-            let work = MetadataWork { op: Op::Create, random: false, size: Bytes(4), fsync, close };
+            let work = MetadataWork { op: Op::Create, mix: None, random: false, size: Bytes(4), fsync, close };
             let mut files = Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
-            assert_eq!(files.perform(7), (Outcome::Success { bytes: 4 }, uncounted_ns), "fsync {fsync}, close {close}");
+            assert_eq!(
+                files.perform(Op::Create, 7),
+                (Outcome::Success { bytes: 4 }, uncounted_ns),
+                "fsync {fsync}, close {close}"
+            );
             assert_eq!(open.take(), seen, "whether the file was open at each look, fsync {fsync}, close {close}");
             std::fs::remove_file(&watched).expect("removes");
         }

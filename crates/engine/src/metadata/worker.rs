@@ -1,4 +1,4 @@
-//! One worker of a metadata stage: its operation on each of its files, once.
+//! One worker of a metadata stage: its operation on each of its files, once; or a mix of operations on any of them, for a time.
 
 use super::calls::Files;
 use crate::clock::Clock;
@@ -6,8 +6,10 @@ use crate::crew::{Shared, begin_on_time, page};
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
 use crate::generator::Permutation;
 use crate::worker::Finished;
-use model::metadata::FileShare;
+use model::Op;
+use model::metadata::{FileShare, OpMix, Tree};
 use model::plan::Worker;
+use model::rng::Rng;
 use std::os::fd::AsFd;
 
 /// In which order the files of a share come.
@@ -34,6 +36,33 @@ impl Order {
     }
 }
 
+/// Draws the operations of a mix.
+struct Mixer {
+    mix: OpMix,
+    total: u64,
+    rng: Rng,
+}
+
+impl Mixer {
+    fn new(mix: OpMix, seed: u64) -> Mixer {
+        Mixer { mix, total: mix.total(), rng: Rng::new(seed) }
+    }
+
+    /// The place in the mix and the operation that comes as number `index`, and what it goes to. Drawn files may come twice in a row; in
+    /// the order of their numbers, all come before one comes again. `share` has a file at least.
+    #[inline]
+    fn next(&mut self, tree: &Tree, share: FileShare, random: bool, index: u64) -> ((usize, Op), u64) {
+        let (slot, op) = self.mix.at(self.rng.below(self.total));
+        let number = share.number(if random { self.rng.below(share.count) } else { index % share.count });
+        match op {
+            // The directory of that file.
+            Op::Readdir if tree.depth == 0 => ((slot, op), 0),
+            Op::Readdir => ((slot, op), number / tree.per_directory.max(1)),
+            _ => ((slot, op), number),
+        }
+    }
+}
+
 /// Runs a worker: set up, meet the others, go through the files, report.
 pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let work = &shared.stage.works[worker.work as usize];
@@ -47,6 +76,8 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let contents = shared.contents.worker(work, 1, worker.seed);
     let mut files = Files::new(root.as_fd(), tree, metadata, clock, contents, worker.seed);
     let order = Order::of(worker, share, metadata.random);
+    let mut mixer = metadata.mix.filter(|_| share.count > 0).map(|mix| Mixer::new(mix, worker.seed));
+    let each = (0, metadata.op);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
     let _ = line.out.send(FromWorker::Ready);
@@ -55,14 +86,18 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let mut pages = Pages::open(timetable, line, first);
     let mut start_ns = clock.now_ns();
     let mut index = 0;
-    while index < share.count {
-        let (outcome, uncounted_ns) = files.perform(order.number(share, index));
+    while index < share.count || mixer.is_some() {
+        let ((slot, op), number) = match &mut mixer {
+            None => (each, order.number(share, index)),
+            Some(mixer) => mixer.next(tree, share, metadata.random, index),
+        };
+        let (outcome, uncounted_ns) = files.perform(op, number);
         index += 1;
         // One reading serves both: it ends this operation and begins the next.
         let now_ns = clock.now_ns();
         let is_over = pages.turn(now_ns, shared.control.cuts(), || None);
         let latency_ns = now_ns.saturating_sub(start_ns).saturating_sub(uncounted_ns);
-        pages.write_down(Finished { op: 0, latency_ns, outcome });
+        pages.write_down(Finished { op: slot, latency_ns, outcome });
         if is_over {
             break;
         }

@@ -44,7 +44,8 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
     let stage = |(number, op): (usize, &Op)| {
         let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Once(ONCE));
         let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
-        work.metadata = Some(MetadataWork { op: *op, random: layout.random, size: Bytes(size), fsync, close });
+        work.metadata =
+            Some(MetadataWork { op: *op, mix: None, random: layout.random, size: Bytes(size), fsync, close });
         let worker = |worker: u64| Worker {
             work: 0,
             seed: worker + 1 + 10 * number as u64,

@@ -10,6 +10,7 @@ mod invariants;
 mod line;
 mod load;
 mod queue;
+#[path = "scale/tests.rs"]
 mod scale;
 mod scenario;
 mod tests;

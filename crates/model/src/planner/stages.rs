@@ -13,8 +13,8 @@ use crate::plan::{
 };
 use crate::rng::derive;
 use crate::spec::{
-    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Pin, PointSpec, Sharing, StagesSpec, Time,
-    WorkloadKind, WorkloadSpec,
+    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec, Sharing, StagesSpec,
+    Time, WorkloadKind, WorkloadSpec,
 };
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
@@ -42,7 +42,7 @@ pub(super) fn stages(
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
-        if let Some(work) = metadata_work(request, point) {
+        if let Some(work) = metadata_work(request, point, times) {
             stages.push(Stage { kind: StageKind::Measure, point: Some(number as u32), works: vec![work] });
             continue;
         }
@@ -75,17 +75,24 @@ pub(super) fn stages(
     stages
 }
 
-/// The one operation of a point of metadata; `None` for a point that reads and writes blocks. The suite was checked: such a point has one
-/// workload, with one operation.
-fn metadata_work(request: &Request<'_>, point: &PointSpec) -> Option<Work> {
+/// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes blocks. The suite was checked: such a
+/// point has one workload, with one operation or mix.
+fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Option<Work> {
     let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
     let size = request.spec.tree.size.value;
     // Each worker ends with its last file, and there is nothing of its own to flush or close; what the first had done when it was is known.
     let every = Once { stonewall: false, fsync: false, close: false };
-    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, Stop::Once(every));
+    let (op, mix) = match *workload.operations.value.0.first()? {
+        Operation::Each(op) => (op, None),
+        Operation::Mix(mix) => (mix.parts().next()?.0, Some(mix)),
+    };
+    // Files come again and again in a mix, so that only a time ends it.
+    let stop = if mix.is_some() { Stop::After(times.measure) } else { Stop::Once(every) };
+    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, stop);
     work.workload = workload.name.value.clone();
     work.metadata = Some(MetadataWork {
-        op: *workload.operations.value.0.first()?,
+        op,
+        mix,
         random: workload.file_order.value == FileOrder::Random,
         size,
         fsync: workload.fsync.value,
@@ -197,7 +204,7 @@ pub(super) fn host_plan(
             let workload = of_workloads.and_then(|point| point.workloads.get(index));
             let worker = Worker { work: index as u32, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
             if let (Some(metadata), Some(workload)) = (work.metadata, workload) {
-                match forest.shares(workload, metadata.op, self::workers(workload, host.facts)) {
+                match forest.shares(workload, &metadata, self::workers(workload, host.facts)) {
                     Ok(shares) => {
                         workers.extend(shares.into_iter().map(|share| Worker { files: Some(share), ..worker.clone() }));
                     }

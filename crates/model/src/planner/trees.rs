@@ -2,7 +2,7 @@
 
 use super::layout::same_file_system;
 use super::{Refusal, RefusalKind, Request};
-use crate::metadata::{FileShare, Tree};
+use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::plan::{HostStage, PlannedTarget, Target};
 use crate::spec::WorkloadSpec;
@@ -35,8 +35,15 @@ impl<'a> Forest<'a> {
         self.trees
     }
 
-    /// The files of each of `workers` workers in the point of `workload` that does `op`.
-    pub(super) fn shares(&mut self, workload: &WorkloadSpec, op: Op, workers: u32) -> Result<Vec<FileShare>, Refusal> {
+    /// The files of each of `workers` workers in the point of `workload` that does `work`.
+    pub(super) fn shares(
+        &mut self,
+        workload: &WorkloadSpec,
+        work: &MetadataWork,
+        workers: u32,
+    ) -> Result<Vec<FileShare>, Refusal> {
+        // A mix draws files, and reads the directories that hold them.
+        let op = if work.mix.is_some() { Op::Stat } else { work.op };
         if workers == 0 {
             return Ok(Vec::new());
         }

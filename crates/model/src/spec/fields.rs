@@ -447,7 +447,7 @@ spec_table! {
         group: String = String::new(),
         /// What it consists of: requests for blocks, or operations on whole files (which need a layout of kind `tree`).
         kind: WorkloadKind = WorkloadKind::Io,
-        /// Of a metadata workload: each operation runs over all files once, as a point of its own, in this order.
+        /// Of a metadata workload: each operation runs over all files once, as a point of its own, in this order. A mix with weights (`"stat:70, open:20, readdir:10"`, of `stat`, `open`, `read`, `readdir` and `setattr`) runs for `stages.measure` over files drawn from each worker's own; they come in turn with `file_order = "sequential"`.
         operations: Operations = Operations::default(),
         /// Of a metadata workload: in what order a worker touches its files.
         file_order: FileOrder = FileOrder::Sequential,

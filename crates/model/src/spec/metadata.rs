@@ -6,20 +6,48 @@ use super::{
     Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec, nearest, place,
 };
-use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
+use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
 use crate::op::Op;
 use crate::units::UnitError;
 
 /// Operations that a list has at most.
 const MOST_OPERATIONS: usize = 64;
 
+/// One entry of a list of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// To every file once.
+    Each(Op),
+    /// Drawn by weight, for a time.
+    Mix(OpMix),
+}
+
+impl Operation {
+    /// What it consists of.
+    fn ops(self) -> Vec<Op> {
+        match self {
+            Operation::Each(op) => vec![op],
+            Operation::Mix(mix) => mix.parts().map(|(op, _)| op).collect(),
+        }
+    }
+
+    /// As a suite has it: `read`, or `stat:70, open:20`.
+    fn text(self) -> String {
+        let part = |(op, weight)| format!("{}:{weight}", word(op));
+        match self {
+            Operation::Each(op) => word(op).to_owned(),
+            Operation::Mix(mix) => mix.parts().map(part).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
 /// The operations of a metadata workload, in the order in which they run; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operations(pub Vec<Op>);
+pub struct Operations(pub Vec<Operation>);
 
 impl Default for Operations {
     fn default() -> Self {
-        Operations(vec![Op::Create, Op::Stat, Op::ReadFile, Op::Remove])
+        Operations([Op::Create, Op::Stat, Op::ReadFile, Op::Remove].map(Operation::Each).to_vec())
     }
 }
 
@@ -32,11 +60,30 @@ fn word(op: Op) -> &'static str {
     }
 }
 
-fn operation(node: &Node) -> Result<Op, UnitError> {
-    let known = || Op::ALL.into_iter().filter(|op| op.is_metadata());
+/// What a list may have at one of its places: an operation, or a mix of them with weights.
+fn operation(node: &Node) -> Result<Operation, UnitError> {
     let text = node.label();
+    if !text.contains(':') {
+        return known(&text).map(Operation::Each);
+    }
+    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, readdir and setattr";
+    let told = |message: String| UnitError { message, remedy: remedy.to_owned() };
+    let part = |part: &str| {
+        let (op, weight) = part.split_once(':').ok_or_else(|| told(format!("`{}` has no weight", part.trim())))?;
+        let weight = weight.trim().parse();
+        Ok((
+            known(op.trim())?,
+            weight.map_err(|_| told(format!("`{}` has no weight that is a whole number", part.trim())))?,
+        ))
+    };
+    let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
+    OpMix::new(&parts).map(Operation::Mix).map_err(told)
+}
+
+fn known(text: &str) -> Result<Op, UnitError> {
+    let known = || Op::ALL.into_iter().filter(|op| op.is_metadata());
     // What `mdtest` and the manual call it.
-    let text = if text == "unlink" { "remove" } else { text.as_str() };
+    let text = if text == "unlink" { "remove" } else { text };
     known().find(|op| word(*op) == text).ok_or_else(|| {
         let words: Vec<&str> = known().map(word).collect();
         UnitError {
@@ -51,7 +98,7 @@ fn operation(node: &Node) -> Result<Op, UnitError> {
 
 impl Field for Operations {
     const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, `setattr`, `rename`, \
-                                `link`, `symlink`, `remove`, `mkdir`, `rmdir`";
+                                `link`, `symlink`, `remove`, `mkdir`, `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
 
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {
@@ -71,7 +118,7 @@ impl Field for Operations {
     }
 
     fn write(&self) -> String {
-        let words: Vec<String> = self.0.iter().map(|op| format!("\"{}\"", word(*op))).collect();
+        let words: Vec<String> = self.0.iter().map(|operation| format!("\"{}\"", operation.text())).collect();
         format!("[{}]", words.join(", "))
     }
 }
@@ -83,10 +130,10 @@ pub(super) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
         return vec![point];
     }
     let operations = workload.operations.value.0.clone();
-    let only = |op: Op| {
+    let only = |operation: Operation| {
         let mut point = point.clone();
-        point.workloads[0].operations.value = Operations(vec![op]);
-        point.sweep.push(("operation".to_owned(), word(op).to_owned()));
+        point.workloads[0].operations.value = Operations(vec![operation]);
+        point.sweep.push(("operation".to_owned(), operation.text()));
         point
     };
     operations.into_iter().map(only).collect()
@@ -230,7 +277,7 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let workloads = points.iter().flat_map(|point| &point.workloads);
     for workload in workloads.filter(|workload| workload.kind.value == WorkloadKind::Metadata) {
         let mut told = false;
-        for op in &workload.operations.value.0 {
+        for op in workload.operations.value.0.iter().flat_map(|operation| operation.ops()) {
             let (needed, there, what) = match op {
                 Op::Create => (false, &mut files, "the files are there already"),
                 Op::Mkdir => (false, &mut directories, "the directories are there already"),
@@ -239,7 +286,7 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
                 _ => (true, &mut files, "there are no files: none were created, or they were removed"),
             };
             if *there != needed && !told {
-                let message = format!("{}: {what}", word(*op));
+                let message = format!("{}: {what}", word(op));
                 let remedy = "begin a list with \"create\" and end it with \"remove\" (\"mkdir\" and \"rmdir\")";
                 problems.push(Problem::new(place(&workload.operations), message, remedy));
                 // One slip makes all that follows wrong.
@@ -256,6 +303,7 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
 
 #[cfg(test)]
 mod tests {
+    use super::Operation;
     use crate::Spec;
     use crate::op::Op;
 
@@ -270,10 +318,21 @@ mod tests {
     fn each_operation_is_a_point_of_its_own() {
         let text = format!("{TREE}operations = [\"create\", \"stat\", \"unlink\"]\n[sweep]\nworkers = [1, 2]\n");
         let spec = Spec::parse("t", &text, &[]).expect("a good suite");
-        let ops: Vec<Op> = spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
-        assert_eq!(ops, [Op::Create, Op::Stat, Op::Remove, Op::Create, Op::Stat, Op::Remove]);
+        let ops: Vec<Operation> = spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
+        let round = [Op::Create, Op::Stat, Op::Remove].map(Operation::Each);
+        assert_eq!(ops, [round, round].concat());
         let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(spec.points[4].sweep, [label("workers", "2"), label("operation", "stat")]);
+    }
+
+    #[test]
+    fn a_mix_is_a_point_and_reads_back_as_it_was_written() {
+        let text = format!("{TREE}operations = [\"create\", \"stat:70,open : 20, read:10\"]\n");
+        let spec = Spec::parse("t", &text, &[]).expect("a good suite");
+        assert_eq!(spec.points[1].sweep, [("operation".to_owned(), "stat:70, open:20, read:10".to_owned())]);
+        let again = format!("{TREE}operations = [\"create\", \"stat:70, open:20, read:10\"]\n");
+        let again = Spec::parse("t", &again, &[]).expect("a good suite");
+        assert_eq!(spec.points[1].workloads[0].operations.value, again.points[1].workloads[0].operations.value);
     }
 
     #[test]
@@ -284,6 +343,13 @@ mod tests {
             (format!("{TREE}operations = []"), "a list of 0 operations"),
             (format!("{TREE}operations = [\"frobnicate\"]"), "`frobnicate` is not one of create"),
             (format!("{TREE}operations = 7"), "expected a list"),
+            (format!("{TREE}operations = \"stat:70, open:30\""), "stat: there are no files"),
+            (format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"), "`remove` does not go into a mix"),
+            (format!("{TREE}operations = [\"create\", \"stat:0\"]"), "a weight of 0"),
+            (format!("{TREE}operations = [\"create\", \"stat:-1\"]"), "no weight that is a whole number"),
+            (format!("{TREE}operations = [\"create\", \"stat:1, open\"]"), "`open` has no weight"),
+            (format!("{TREE}operations = [\"create\", \"stat:1,\"]"), "`` has no weight"),
+            (format!("{TREE}operations = [\"create\", \"stat:1, nothing:1\"]"), "`nothing` is not one of"),
             (format!("{TREE}depth = 4"), "`depth` means nothing"),
             (TREE.replace("kind = \"tree\"", ""), "need a tree"),
             (TREE.replace("kind = \"metadata\"", ""), "no blocks"),

@@ -24,7 +24,7 @@ pub use fields::{
     FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec,
     SuiteSpec, SweepSpec, Time, TreeSpec, Verify, WorkloadKind, WorkloadSpec,
 };
-pub use metadata::Operations;
+pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};

@@ -20,6 +20,8 @@ pub struct Progress {
 #[derive(Debug)]
 struct StageLine {
     name: String,
+    /// Whether it works on whole files, which are no I/Os.
+    is_metadata: bool,
     goal: Goal,
 }
 
@@ -127,6 +129,7 @@ impl Progress {
         let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
         let line = |(number, stage): (u32, &Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
+            is_metadata: stage.is_metadata(),
             goal: Goal::of(plan, number, stage),
         };
         Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
@@ -211,7 +214,7 @@ impl Progress {
     /// What a rate counts.
     fn unit(&self) -> &'static str {
         match self.line() {
-            Some((StageLine { goal: Goal::Operations(_), .. }, _)) => "op/s",
+            Some((StageLine { is_metadata: true, .. }, _)) => "op/s",
             _ => IOPS,
         }
     }
