@@ -16,6 +16,7 @@ mod hosts;
 mod issued;
 mod knee;
 pub mod little;
+pub mod loadline;
 mod page_cache;
 pub mod published;
 mod results;

@@ -10,7 +10,7 @@ use model::cluster::WhatIf;
 use model::load::Rate;
 use model::planner::GivenUp;
 use model::spec::Override;
-use model::{Bytes, Nanos, Percent, Scale};
+use model::{Bytes, Nanos, Objective, Percent, Scale};
 use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ Exit codes:
   3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
-  6    a condition of `compare --fail-if` was met
+  6    a condition of `compare --fail-if` was met, or the objective of `loadline` held at no rate
   7    verify: data are missing or damaged; they are counted
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
@@ -44,6 +44,8 @@ Exit codes:
 pub enum Command {
     /// Load a target and report what it carries.
     Run(Box<RunArgs>),
+    /// Find the highest rate at which an objective holds, with the curve of latency against load.
+    Loadline(Box<LoadlineArgs>),
     /// Show what a run would do, how long it takes and what it writes; touches nothing.
     Plan(Box<PlanArgs>),
     /// Watch what the kernels of hosts count, without any load; or play a recorded run again.
@@ -282,6 +284,30 @@ pub struct ServeArgs {
     /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<Token>,
+}
+
+const LOADLINE_EXAMPLES: &str = "\
+Examples:
+  plimsoll loadline --rw randread --bs 8k --numjobs 4 --runtime 30 -t /mnt/x --objective \"read p99 < 5ms, errors = 0\"
+  plimsoll loadline four-corners --workload 4k-random-read --hosts node[01-08] -t /mnt/x --objective \"p99.9 < 20ms\"
+Exit code 6: the objective held at no rate, or the search did not come to its end.";
+
+/// `plimsoll loadline`.
+#[derive(Debug, Args)]
+#[command(after_help = LOADLINE_EXAMPLES)]
+pub struct LoadlineArgs {
+    /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean, max, p50 to p99.99 (at most, with a unit),
+    /// errors (a count or a share), iops and bandwidth (at least).
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Objective,
+
+    /// The workload of a suite that has several.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// What to load, with what and where to record it. `measure` is the time of each point, of which there are 12 at most.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// `plimsoll plan`.

@@ -24,7 +24,7 @@ pub enum Failure {
 
 /// Requests failed, but the run is complete.
 pub const REQUESTS_FAILED: u8 = 1;
-/// A condition of `compare --fail-if` was met.
+/// A condition of `compare --fail-if` was met, or the objective of `loadline` was not.
 pub const CONDITION_MET: u8 = 6;
 /// Data that a run left are missing or damaged.
 pub const DATA_DAMAGED: u8 = 7;

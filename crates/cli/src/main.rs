@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Run(run) => commands::run(&run),
+        Command::Loadline(loadline) => commands::loadline(&loadline),
         Command::Plan(plan) => commands::plan(&plan),
         Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),

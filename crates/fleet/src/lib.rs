@@ -18,6 +18,6 @@ mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
-pub use performer::{Ending, Fleet, FleetError, Interrupter, Told};
+pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Told};
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent};

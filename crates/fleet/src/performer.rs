@@ -8,6 +8,7 @@ use crate::launch::{Launched, Process};
 use crate::link::{Inlet, Outlet, pair};
 use crate::watch::{Watch, Watched};
 use crate::wire::{FromAgent, ToAgent};
+use model::search::Addition;
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
@@ -107,6 +108,31 @@ pub struct Ending {
     pub end: RunEnd,
     /// What could not be removed from the targets, in words.
     pub left: Vec<String>,
+}
+
+/// Who keeps a run's events, and says how it goes on.
+pub trait Director {
+    /// Takes in what happened.
+    ///
+    /// # Errors
+    /// It cannot be kept; the reason in words. The run ends.
+    fn record(&mut self, event: &Event) -> Result<(), String>;
+
+    /// The point that follows those that were measured; `None` ends the run.
+    fn next(&mut self) -> Option<Addition>;
+}
+
+/// A run that goes as it was planned.
+struct Planned<'a>(&'a mut dyn FnMut(&Event) -> Result<(), String>);
+
+impl Director for Planned<'_> {
+    fn record(&mut self, event: &Event) -> Result<(), String> {
+        (self.0)(event)
+    }
+
+    fn next(&mut self) -> Option<Addition> {
+        None
+    }
 }
 
 impl Fleet {
@@ -213,12 +239,17 @@ impl Fleet {
     /// Runs these stages of `plan` and hands every event to `record` in order. An error of `record` ends the run: a figure that
     /// nobody keeps is not worth a load. With `keep_data`, the files of the run stay on the targets.
     pub fn run(
-        mut self,
+        self,
         plan: &Plan,
         stages: &[u32],
         keep_data: bool,
         record: &mut dyn FnMut(&Event) -> Result<(), String>,
     ) -> Ending {
+        self.direct(plan, stages, keep_data, &mut Planned(record))
+    }
+
+    /// As [`run`](Self::run); the director also says which point follows, where the plan searches.
+    pub fn direct(mut self, plan: &Plan, stages: &[u32], keep_data: bool, director: &mut dyn Director) -> Ending {
         let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data);
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
@@ -228,7 +259,7 @@ impl Fleet {
                 None => self.next_input(&mut ticked),
             };
             for action in coordinator.step(input, self.now()) {
-                match self.perform(action, record) {
+                match self.perform(action, director) {
                     Done::Yes => {}
                     Done::Then(input) => inputs.push_back(input),
                     Done::Over(ending) => return ending,
@@ -298,7 +329,7 @@ impl Fleet {
         Now { steady_ns: self.clock.now_ns(), unix_ns: unix_ns() }
     }
 
-    fn perform(&mut self, action: Action, record: &mut dyn FnMut(&Event) -> Result<(), String>) -> Done {
+    fn perform(&mut self, action: Action, director: &mut dyn Director) -> Done {
         let sent = match action {
             Action::Send { host, message } => {
                 (host, self.members[host].outlet.as_ref().map(|outlet| outlet.send(&message)))
@@ -310,11 +341,12 @@ impl Fleet {
                 return Done::Yes;
             }
             Action::Emit(event) => {
-                return match record(&event) {
+                return match director.record(&event) {
                     Ok(()) => Done::Yes,
                     Err(why) => Done::Then(Input::Unrecordable(why)),
                 };
             }
+            Action::Ask => return Done::Then(Input::Added(director.next().map(Box::new))),
             Action::Finish { end, left } => return Done::Over(Ending { end, left }),
         };
         match sent {

@@ -1,6 +1,6 @@
 //! What coordinator and agents say to each other.
 
-use model::plan::HostPlan;
+use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;
 use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub enum ToAgent {
     },
     /// Claim and open your share.
     Assign(Box<HostPlan>),
+    /// Take in stages that the plan gets while it runs. Only between two stages.
+    Extend(Vec<HostStage>),
     /// Set up the workers of this stage and wait.
     Arm {
         /// Its number.

@@ -2,6 +2,7 @@
 
 use crate::counters::CounterSample;
 use crate::sample::IntervalSample;
+use crate::search::Addition;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened in a run.
@@ -14,6 +15,8 @@ pub enum Event {
         /// Wall-clock time, in ns since 1970, for people; never used to measure.
         unix_ns: u64,
     },
+    /// A search goes on: the plan has a further point.
+    PointAdded(Box<Addition>),
     /// A host completed an interval.
     Sample(IntervalSample),
     /// A host told when it really began a stage. It comes when the host ends the stage.

@@ -4,6 +4,7 @@ use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::priority::Priority;
+use crate::search::Search;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
 use crate::units::{Bytes, Nanos, Percent, Scale};
 use crate::{NoteKind, spec};
@@ -59,6 +60,9 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// What the planner decided against the suite's word, and why.
     pub notes: Vec<PlanNote>,
+    /// What is searched for, if further points follow from those that were measured.
+    #[serde(default)]
+    pub search: Option<Search>,
 }
 
 /// What a host is called besides its name.

@@ -66,6 +66,7 @@ impl Record {
                     counters: Vec::new(),
                 });
             }
+            Event::PointAdded(addition) => self.plan.add(&addition),
             Event::Sample(sample) => {
                 if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
                     record.samples.push(sample);

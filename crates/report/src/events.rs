@@ -10,25 +10,32 @@ use serde_json::{Map, Value, json};
 /// The first line: which run it is.
 pub fn head(plan: &Plan, hosts: &[HostFacts], version: &str, started_unix_ns: u64) -> Value {
     let hosts: Vec<&str> = hosts.iter().map(|host| host.hostname.as_str()).collect();
-    let stage = |(number, stage): (usize, &model::plan::Stage)| {
-        let point = stage.point.and_then(|point| plan.points.get(point as usize));
-        let sweep: Map<String, Value> =
-            point.iter().flat_map(|point| &point.sweep).map(|(axis, value)| (axis.clone(), json!(value))).collect();
-        let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-        json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep })
-    };
-    let stages: Vec<Value> = plan.stages.iter().enumerate().map(stage).collect();
+    let stages: Vec<Value> = (0..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
     json!({
         "event": "run", "format": 1, "plimsoll": version, "run_id": plan.run_id, "suite": plan.suite,
         "started": words::utc(started_unix_ns), "hosts": hosts, "stages": stages,
     })
 }
 
-/// The line of an event.
+fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
+    let stage = plan.stages.get(number)?;
+    let point = stage.point.and_then(|point| plan.points.get(point as usize));
+    let sweep: Map<String, Value> =
+        point.iter().flat_map(|point| &point.sweep).map(|(axis, value)| (axis.clone(), json!(value))).collect();
+    let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
+    Some(json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep }))
+}
+
+/// The line of an event; `plan` has what it adds already.
 pub fn line(event: &Event, plan: &Plan) -> Value {
     match event {
         Event::StageStarted { stage, unix_ns } => {
             json!({ "event": "stage_started", "stage": stage, "unix_ns": unix_ns })
+        }
+        Event::PointAdded(addition) => {
+            let first = plan.stages.len().saturating_sub(addition.stages.len());
+            let stages: Vec<Value> = (first..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
+            json!({ "event": "point_added", "stages": stages })
         }
         Event::Sample(sample) => of_sample(sample, plan),
         Event::HostStarted(start) => json!({

@@ -2,7 +2,7 @@
 //! `format`.
 
 use crate::split::{self, By};
-use crate::{findings, words};
+use crate::{findings, loadline, words};
 use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
 use model::{Histogram, Record};
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ pub fn results(record: &Record) -> Value {
         "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
+        "load_line": analysis::loadline::load_line(record, &rows).map(|line| loadline::object(&line)),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }

@@ -10,6 +10,7 @@ pub mod html;
 pub mod inventory;
 pub mod json;
 pub mod live;
+pub mod loadline;
 pub mod plan;
 pub mod published;
 pub mod split;

@@ -1,7 +1,7 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
 use crate::doubts::{Marks, Touches};
-use crate::{findings, words};
+use crate::{findings, loadline, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
 use model::{Op, Record};
@@ -53,6 +53,9 @@ pub fn results(record: &Record) -> String {
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
+    }
+    if let Some(line) = analysis::loadline::load_line(record, &rows) {
+        text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
     }
     let findings = analysis::findings(&rows);
     if !findings.is_empty() {

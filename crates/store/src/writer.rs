@@ -6,7 +6,7 @@ use crate::place::{beside, for_sqlite};
 use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, TABLES};
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
-use model::plan::Plan;
+use model::plan::{Plan, Point};
 use model::sample::{IntervalSample, OpSample};
 use model::testbed::HostFacts;
 use rusqlite::{Connection, OpenFlags, Transaction, params};
@@ -58,6 +58,9 @@ impl Writer {
     /// # Errors
     /// The disk is full or gone. What was appended before stays readable.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
+        if let Event::PointAdded(addition) = event {
+            self.plan.add(addition);
+        }
         let (plan, series) = (&self.plan, &mut self.series);
         let written = self.connection.transaction().and_then(|transaction| {
             write(&transaction, plan, series, event)?;
@@ -109,15 +112,8 @@ fn fill(
         let row = params![host as i64, facts.hostname, json(facts)?];
         transaction.execute("INSERT INTO hosts VALUES (?, ?, ?)", row)?;
     }
-    for (point, value) in plan.points.iter().enumerate() {
-        let axes: serde_json::Map<String, serde_json::Value> =
-            value.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
-        let row = params![point as i64, value.scenario, json(&axes)?, value.repetition];
-        transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
-        for (work, name) in value.workloads.iter().enumerate() {
-            let row = params![point as i64, work as i64, name];
-            transaction.execute("INSERT INTO workloads VALUES (?, ?, ?)", row)?;
-        }
+    for (number, point) in plan.points.iter().enumerate() {
+        write_point(&transaction, number as i64, point)?;
     }
     transaction.commit()?;
     // A commit reaches the operating system, which outlives us; a power cut may take the last seconds.
@@ -126,6 +122,17 @@ fn fill(
     // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
     Ok(connection)
+}
+
+fn write_point(transaction: &Transaction<'_>, number: i64, point: &Point) -> rusqlite::Result<()> {
+    let axes: serde_json::Map<String, serde_json::Value> =
+        point.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let row = params![number, point.scenario, json(&axes)?, point.repetition];
+    transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
+    for (work, name) in point.workloads.iter().enumerate() {
+        transaction.execute("INSERT INTO workloads VALUES (?, ?, ?)", params![number, work as i64, name])?;
+    }
+    Ok(())
 }
 
 /// The error, with SQLite's own account of it where the message says no more than that something failed.
@@ -154,6 +161,11 @@ fn write(transaction: &Transaction<'_>, plan: &Plan, series: &mut Series, event:
             let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
             transaction.execute("INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)", row)?;
+        }
+        Event::PointAdded(addition) => {
+            let number = plan.points.len().saturating_sub(1);
+            write_point(transaction, number as i64, &addition.point)?;
+            transaction.execute("UPDATE run SET plan = ?", params![json(plan)?])?;
         }
         Event::Sample(sample) => write_sample(transaction, sample)?,
         Event::HostStarted(start) => {

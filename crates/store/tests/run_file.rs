@@ -283,3 +283,34 @@ fn the_document_names_every_table_and_column() {
         assert!(page.contains(&format!("`{column}`")), "column {table}.{column} is missing");
     }
 }
+
+#[test]
+fn a_plan_that_grows_is_in_the_file_as_it_stands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    let mut record = eventful();
+    record.plan.points.truncate(1);
+    record.plan.points[0].workloads.truncate(1);
+    record.plan.stages.retain(|stage| stage.point.is_none_or(|point| point == 0));
+    let stages = record.plan.stages.len();
+    record.plan.hosts.iter_mut().for_each(|host| host.stages.truncate(stages));
+    let objective = "errors = 0".parse().expect("an objective");
+    let search = model::search::Search { objective, poisson: true, measure: model::Nanos::seconds(3) };
+    record.plan.begin_search(search).expect("one point");
+    let mut writer = create(&path, &record);
+    let mut expected =
+        Record::new(record.plan.clone(), record.testbed.clone(), record.version.clone(), record.started_unix_ns);
+    for milli in [1_500_000, 1_500_000, 7] {
+        let addition = expected.plan.at_rate(milli).expect("a search");
+        let event = model::Event::PointAdded(Box::new(addition));
+        writer.append(&event).expect("room");
+        expected.apply(event);
+        assert_eq!(store::read(&path).expect("a run file"), expected);
+    }
+    let points = &expected.plan.points;
+    assert_eq!((points.len(), points[1].repetition, points[2].repetition), (4, 1, 2));
+    assert_eq!(points[3].sweep, [("rate".to_owned(), "0.007".to_owned())]);
+    let seeds: Vec<u64> =
+        expected.plan.hosts[0].stages[stages - 1..].iter().map(|stage| stage.workers[0].seed).collect();
+    assert!(seeds.windows(2).all(|pair| pair[0] != pair[1]), "no two points send the same requests: {seeds:?}");
+}

@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let started = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
     let (plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)));
+    let out = out_file(args, &plan);
     if !args.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
     }
@@ -33,8 +33,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let began_ns = unix_ns();
     let views = Views::start(&args.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns })?;
     let writer = store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
-    let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
-    perform(started, &plan, &hosts, &stages, writer, &out, (how, views))
+    perform(started, &plan, &hosts, &stages, writer, &out, (How::of(args), views))
 }
 
 /// What a run is to leave, and to say.
@@ -50,6 +49,13 @@ pub struct How {
     pub keep_data: bool,
 }
 
+impl How {
+    /// As the arguments have it.
+    pub fn of(args: &RunArgs) -> How {
+        How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data }
+    }
+}
+
 /// Runs these stages of the plan into the run file, and reports.
 pub fn perform(
     started: Hosts,
@@ -61,6 +67,17 @@ pub fn perform(
     (how, mut views): (How, Views),
 ) -> Result<ExitCode, Failure> {
     let (ending, began) = record(started, plan, hosts, stages, writer, how, &mut views)?;
+    let record = finished((how, views), out, &ending, began)?;
+    exit(&record, ending.end)
+}
+
+/// Reads back what was recorded and shows it.
+pub(super) fn finished(
+    (how, views): (How, Views),
+    out: &Path,
+    ending: &Ending,
+    began: bool,
+) -> Result<Record, Failure> {
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
@@ -70,11 +87,16 @@ pub fn perform(
     let record = store::read(out).map_err(unrecordable)?;
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
-    exit(&record, ending.end)
+    Ok(record)
+}
+
+/// Where the run is recorded.
+pub(super) fn out_file(args: &RunArgs, plan: &Plan) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)))
 }
 
 /// A plan for clients that are not at hand would load this host with another's share.
-fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
+pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
     if plan.notes.iter().all(|note| note.kind != NoteKind::ClientsImagined) {
         return Ok(());
     }
@@ -97,15 +119,8 @@ fn record(
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
     let ending = started.fleet.run(plan, stages, how.keep_data, &mut |event| {
-        // A target that hangs before the load begins is worth a record.
-        let tells = |event: &Event| matches!(event, Event::Note(note) if note.kind == NoteKind::Stuck);
-        began |= matches!(event, Event::StageStarted { .. }) || tells(event);
-        if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
-            // It was left; the run goes on and says so in lines.
-            view = None;
-            live.go_on_in_lines();
-        }
-        live.event(event);
+        began |= is_worth_a_record(event);
+        show_live(&mut view, &mut live, event);
         writer.append(event).map_err(|error| error.to_string())?;
         views.event(plan, event);
         Ok(())
@@ -116,6 +131,25 @@ fn record(
     Ok((ending, began))
 }
 
+/// Whether the run file is kept for it: a stage began. A target that hangs before the load begins is worth a record, too.
+pub(super) fn is_worth_a_record(event: &Event) -> bool {
+    match event {
+        Event::StageStarted { .. } => true,
+        Event::Note(note) => note.kind == NoteKind::Stuck,
+        _ => false,
+    }
+}
+
+/// Shows an event in the view, if there is one, or else in lines.
+pub(super) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
+    if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
+        // It was left; the run goes on and says so in lines.
+        *view = None;
+        live.go_on_in_lines();
+    }
+    live.event(event);
+}
+
 /// A run file that cannot be written, or read back.
 #[allow(clippy::needless_pass_by_value)]
 pub fn unrecordable(error: store::StoreError) -> Failure {
@@ -123,7 +157,7 @@ pub fn unrecordable(error: store::StoreError) -> Failure {
 }
 
 /// The view that was asked for. Where standard error is no terminal there is none, as there is no bar.
-fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<Option<View>, Failure> {
+pub(super) fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<Option<View>, Failure> {
     if !how.watch || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
@@ -134,7 +168,7 @@ fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<O
     })
 }
 
-fn mode(how: How) -> Mode {
+pub(super) fn mode(how: How) -> Mode {
     match (how.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Mode::Quiet,
         (false, true) => Mode::Terminal,
@@ -177,7 +211,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     Ok(())
 }
 
-fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
+pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
     match end {
         RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
         RunEnd::Interrupted => {
@@ -192,7 +226,7 @@ fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
 }
 
 /// The wall clock, for people.
-fn unix_ns() -> u64 {
+pub(super) fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

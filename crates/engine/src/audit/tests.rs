@@ -77,6 +77,7 @@ fn plan(host: &HostPlan) -> Plan {
         stages: host.stages.iter().map(stage).collect(),
         hosts: vec![host.clone()],
         notes: Vec::new(),
+        search: None,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::EngineError;
 use crate::metadata::grow;
 use crate::page_cache;
 use crate::together::Together;
-use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
+use model::plan::{HostPlan, HostStage, PlannedTarget, Target, TargetFile, Work};
 use model::spec::Backend;
 use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -74,6 +74,11 @@ impl OpenTargets {
     /// What is written to them, and how it is checked.
     pub(crate) fn contents(&self) -> Arc<HostContents> {
         self.contents.clone()
+    }
+
+    /// Takes in stages that the plan gets while it runs, for the same files. Only between two stages.
+    pub fn extend(&mut self, stages: Vec<HostStage>) {
+        Arc::make_mut(&mut self.plan).stages.extend(stages);
     }
 
     /// The plan, for those who may outlive the targets.

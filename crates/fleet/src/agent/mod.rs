@@ -138,6 +138,12 @@ impl Agent {
                     FromAgent::Facts { facts: Box::new(self.facts(&targets, host)), unix_ns: unix_ns() }
                 }
                 Duty::Open(plan) => self.open(*plan),
+                Duty::Extend(stages) => {
+                    if let Some(targets) = &mut self.targets {
+                        targets.extend(stages);
+                    }
+                    continue;
+                }
                 Duty::Run { stage } => self.run(stage, orders),
                 Duty::Clean { targets } if self.targets.is_none() => {
                     FromAgent::Cleaned(targets.iter().flat_map(|target| clean::clean(&self.guard, target)).collect())

@@ -34,6 +34,8 @@ pub(crate) enum Duty {
     Inspect { targets: Vec<String>, host: Option<u32> },
     /// Claims and opens its share.
     Open(Box<model::HostPlan>),
+    /// Takes in stages that the plan gets while it runs.
+    Extend(Vec<model::plan::HostStage>),
     /// Sets up a stage and runs it.
     Run { stage: u32 },
     /// Removes what runs left at these targets; not while it has a share of a run.
@@ -94,6 +96,7 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
     match order {
         ToAgent::Inspect { targets, host } => Duty::Inspect { targets, host },
         ToAgent::Assign(plan) => Duty::Open(plan),
+        ToAgent::Extend(stages) => Duty::Extend(stages),
         ToAgent::Arm { stage } => Duty::Run { stage },
         ToAgent::Release { remove } => Duty::Release { remove },
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },

@@ -6,6 +6,7 @@ use crate::wire::{FromAgent, ToAgent};
 use host::{Debts, Host, Owes};
 use model::event::HostStart;
 use model::plan::{FleetPolicy, Plan, Stage, Stop};
+use model::search::Addition;
 use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Note, NoteKind, RunEnd, StageEnd};
 
@@ -32,6 +33,8 @@ pub enum Input {
     },
     /// Time passes. Comes several times a second.
     Tick,
+    /// The answer to [`Action::Ask`]: the next point, or that there is none.
+    Added(Option<Box<Addition>>),
     /// Somebody wants the run to end.
     Interrupt,
     /// The run cannot be recorded any more; the reason in words.
@@ -69,6 +72,8 @@ pub enum Action {
     },
     /// Record and show.
     Emit(Event),
+    /// Say which point follows those that were measured; the answer is [`Input::Added`].
+    Ask,
     /// The run is over.
     Finish {
         /// How.
@@ -85,6 +90,7 @@ enum Step {
     Opening,
     Arming { stage: u32 },
     Running { stage: u32 },
+    Asking,
     Releasing,
     Over,
 }
@@ -118,12 +124,14 @@ pub struct Coordinator {
     ticked_ns: u64,
     /// Those that are still to run, the next one last.
     stages: Vec<u32>,
-    /// When each stage ends.
+    /// When each stage ends, of those that the plan has by now.
     stops: Vec<Stop>,
     /// When the end of the stage that runs is waited for no longer, in ns; `None` where nothing says how long it may take.
     stage_end_by_ns: Option<u64>,
     /// Whether hosts take the time of the wall.
     in_real_time: bool,
+    /// Whether the last stage may be followed by others that are not known yet.
+    searches: bool,
     policy: FleetPolicy,
     reach: Reach,
     hosts: Vec<Host>,
@@ -149,6 +157,7 @@ impl Coordinator {
             stops: plan.stages.iter().map(Stage::stop).collect(),
             stage_end_by_ns: None,
             in_real_time: plan.hosts.iter().all(|host| !host.virtual_time),
+            searches: plan.search.is_some(),
             policy: plan.fleet,
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
@@ -173,6 +182,7 @@ impl Coordinator {
             Input::Tick => self.tick(now, &mut actions),
             // What is let go of is let go of as fast as it can be, and how the run ended is on record.
             Input::Interrupt if self.step == Step::Releasing => {}
+            Input::Added(addition) => self.add(addition, now, &mut actions),
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
             Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
         }
@@ -418,6 +428,8 @@ impl Coordinator {
                 actions.push(Action::Emit(Event::StageEnded { stage, end }));
                 self.arm(now, actions);
             }
+            Step::Asking if self.end != RunEnd::Complete => self.release(now, actions),
+            Step::Asking => {}
             Step::Releasing if self.owes(&[Owes::Released]) => {}
             Step::Releasing => {
                 self.step = Step::Over;
@@ -428,6 +440,11 @@ impl Coordinator {
 
     /// Has the workers of the next stage set up, or ends the run after the last.
     fn arm(&mut self, now: Now, actions: &mut Vec<Action>) {
+        if self.end == RunEnd::Complete && self.stages.is_empty() && self.searches {
+            self.step = Step::Asking;
+            actions.push(Action::Ask);
+            return;
+        }
         let next = if self.end == RunEnd::Complete { self.stages.pop() } else { None };
         let Some(stage) = next else {
             self.release(now, actions);
@@ -441,6 +458,26 @@ impl Coordinator {
             actions.push(Action::Send { host: number, message: ToAgent::Arm { stage } });
             actions.push(Action::Ping { host: number });
         }
+    }
+
+    /// Goes on with a point that was not planned, or ends the run if there is none.
+    fn add(&mut self, addition: Option<Box<Addition>>, now: Now, actions: &mut Vec<Action>) {
+        if self.step != Step::Asking || self.end != RunEnd::Complete {
+            return;
+        }
+        match addition.filter(|addition| !addition.stages.is_empty() && addition.hosts.len() == self.hosts.len()) {
+            Some(addition) => {
+                let known = self.stops.len() as u32;
+                self.stops.extend(addition.stages.iter().map(Stage::stop));
+                self.stages = (known..self.stops.len() as u32).rev().collect();
+                for (host, stages) in addition.hosts.iter().enumerate().filter(|(host, _)| self.hosts[*host].alive) {
+                    actions.push(Action::Send { host, message: ToAgent::Extend(stages.clone()) });
+                }
+                actions.push(Action::Emit(Event::PointAdded(addition)));
+            }
+            None => self.searches = false,
+        }
+        self.arm(now, actions);
     }
 
     /// Lets all hosts begin at one instant.

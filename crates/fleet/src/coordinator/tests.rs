@@ -46,6 +46,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
             .map(|number| model::HostPlan { host: number, hostname: format!("h{number}"), ..host.clone() })
             .collect(),
         notes: vec![],
+        search: None,
     }
 }
 
@@ -108,6 +109,7 @@ fn script(actions: &[Action]) -> Vec<String> {
             ToAgent::Go { start_ns: None } => format!("{host}:go"),
             ToAgent::Go { start_ns: Some(at) } => format!("{host}:go at {at}"),
             ToAgent::Stop => format!("{host}:stop"),
+            ToAgent::Extend(stages) => format!("{host}:extend by {}", stages.len()),
             ToAgent::Release { remove } => format!("{host}:release {remove}"),
             other => format!("{host}:{other:?}"),
         },
@@ -118,7 +120,9 @@ fn script(actions: &[Action]) -> Vec<String> {
         Action::Emit(Event::RunEnded { end, .. }) => format!("run ended {end:?}"),
         Action::Emit(Event::Note(note)) => format!("note {:?} {:?}", note.kind, note.stage),
         Action::Emit(Event::Sample(sample)) => format!("sample {} of {}", sample.interval, sample.host),
+        Action::Emit(Event::PointAdded(_)) => "point added".to_owned(),
         Action::Emit(event) => format!("{event:?}"),
+        Action::Ask => "ask".to_owned(),
         Action::Finish { end, .. } => format!("finish {end:?}"),
     };
     actions.iter().map(line).filter(|line| !line.is_empty()).collect()
@@ -142,6 +146,57 @@ fn a_stage_begins_when_all_are_set_up_and_ends_when_all_have_ended() {
     let last = run(&mut coordinator, vec![ended(1, 1, StageEnd::Complete), ended(0, 1, StageEnd::Complete)]);
     assert_eq!(last, ["ended 1 Complete", "run ended Complete", "0:release true", "1:release true"]);
     assert_eq!(run(&mut coordinator, vec![released(0), released(1)]), ["finish Complete"]);
+}
+
+/// A plan of two hosts that searches, with its first point.
+fn searching() -> Plan {
+    let mut plan = plan(2, 1);
+    plan.points = vec![model::plan::Point {
+        scenario: "default".into(),
+        workloads: vec!["w".into()],
+        sweep: vec![],
+        repetition: 1,
+        computed: vec![],
+    }];
+    for host in &mut plan.hosts {
+        let works = plan.stages[0].works.clone();
+        host.stages = vec![model::plan::HostStage { stage: 0, kind: StageKind::Measure, works, workers: vec![] }];
+    }
+    let objective = "p99 < 1ms".parse().expect("an objective");
+    plan.begin_search(model::search::Search { objective, poisson: false, measure: Nanos::seconds(2) }).expect("one");
+    plan
+}
+
+#[test]
+fn a_search_asks_for_each_point_until_there_is_none() {
+    let plan = searching();
+    let mut coordinator = own(&plan);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let first = run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
+    assert_eq!(first, ["ended 0 Complete", "ask"]);
+    let addition = || Input::Added(plan.at_rate(5_000_000).map(Box::new));
+    let more = run(&mut coordinator, vec![addition(), addition()]);
+    let once = ["0:extend by 1", "1:extend by 1", "point added", "0:arm 1", "1:arm 1"];
+    assert_eq!(more, once, "a second answer to one question changes nothing");
+    run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
+    let second = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete), ended(1, 1, StageEnd::Complete)]);
+    assert_eq!(second, ["ended 1 Complete", "ask"]);
+    let last = run(&mut coordinator, vec![Input::Added(None)]);
+    assert_eq!(last, ["run ended Complete", "0:release true", "1:release true"]);
+}
+
+#[test]
+fn a_search_that_is_interrupted_asks_for_nothing_more() {
+    let mut coordinator = own(&searching());
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    assert_eq!(run(&mut coordinator, vec![Input::Interrupt]), ["0:stop", "1:stop"]);
+    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), ended(1, 0, StageEnd::Interrupted)]);
+    assert_eq!(end[..2], ["ended 0 Interrupted", "run ended Interrupted"]);
+    let mut asking = own(&searching());
+    run(&mut asking, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    run(&mut asking, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
+    let halted = run(&mut asking, vec![Input::Interrupt, Input::Added(searching().at_rate(1).map(Box::new))]);
+    assert_eq!(halted, ["0:stop", "1:stop", "run ended Interrupted", "0:release true", "1:release true"]);
 }
 
 #[test]

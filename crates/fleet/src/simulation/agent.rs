@@ -219,7 +219,12 @@ impl SimAgent {
             Duty::Open(_) => Doing::Opening,
             Duty::Run { stage } => Doing::SettingUp { stage: *stage },
             Duty::Release { .. } => Doing::Releasing,
-            Duty::Inspect { .. } | Duty::Clean { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
+            Duty::Inspect { .. }
+            | Duty::Extend(_)
+            | Duty::Clean { .. }
+            | Duty::Watch { .. }
+            | Duty::EndWatch
+            | Duty::Nothing => return,
         };
         self.pause(now_ns);
     }

@@ -256,6 +256,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         stages: stages.collect(),
         hosts: (0..size.hosts).map(host).collect(),
         notes: Vec::new(),
+        search: None,
     }
 }
 

@@ -344,6 +344,8 @@ impl<'a> World<'a> {
                     self.close_down(host);
                 }
                 Action::Emit(event) => self.emit(&event, now_ns),
+                // No scenario searches: there is no further point.
+                Action::Ask => self.queue.plan(now_ns, What::Input(Input::Added(None))),
                 Action::Finish { end, .. } => {
                     self.outcome.end = Some((end, now_ns));
                     self.coordinator_dies();

@@ -126,6 +126,7 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         stages,
         hosts: host_plans,
         notes,
+        search: None,
     })
 }
 

@@ -122,6 +122,9 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
     content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached)));
+    if let Some(line) = analysis::loadline::load_line(record, &rows) {
+        content.push(crate::loadline::section(&line));
+    }
     content.push(results::section(record, &rows));
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));

@@ -41,7 +41,7 @@ impl Bar {
                 self.line(&progress.summary());
             }
             Event::Note(note) => self.line(&format!("note: {}: {}", words::note(note.kind), note.detail)),
-            Event::HostStarted(_) => {}
+            Event::HostStarted(_) | Event::PointAdded(_) => {}
             Event::RunEnded { .. } => self.bar.finish_and_clear(),
         }
     }

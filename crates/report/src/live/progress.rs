@@ -1,7 +1,7 @@
 //! Where a run stands: pure, fed with its events.
 
 use crate::words;
-use model::plan::{HostStage, Stage, Stop};
+use model::plan::{HostStage, Point, Stage, Stop};
 use model::{Event, Histogram, IntervalSample, Nanos, Plan, StageEnd, StageKind};
 use std::collections::BTreeMap;
 
@@ -149,6 +149,20 @@ impl Progress {
                     current.add(sample);
                 }
             }
+            Event::PointAdded(addition) => {
+                let repeats = addition.point.repetition > 1;
+                // What a search adds ends after a time.
+                let line = |stage: &Stage| StageLine {
+                    name: named(&addition.point, stage, repeats),
+                    is_metadata: stage.is_metadata(),
+                    goal: match stage.stop() {
+                        Stop::After(time) => Goal::Time(time.0),
+                        Stop::Amount | Stop::Once(_) => Goal::Bytes(0),
+                    },
+                };
+                let lines = addition.stages.iter().map(line);
+                self.stages.extend(lines);
+            }
             Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
             Event::Counters(_) | Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
         }
@@ -245,8 +259,12 @@ pub fn name(plan: &Plan, stage: &Stage) -> String {
     let Some(point) = stage.point.and_then(|number| plan.points.get(number as usize)) else {
         return stage.kind.to_string();
     };
+    named(point, stage, plan.repeats())
+}
+
+fn named(point: &Point, stage: &Stage, repeats: bool) -> String {
     let mut name = point.name();
-    let axes = words::sweep(&point.sweep, plan.repeats().then_some(point.repetition));
+    let axes = words::sweep(&point.sweep, repeats.then_some(point.repetition));
     if !axes.is_empty() {
         name.push_str(&format!(" {axes}"));
     }

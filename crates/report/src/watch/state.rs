@@ -161,7 +161,11 @@ impl State {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
                 self.say(&summary);
             }
-            Event::StageStarted { .. } | Event::Sample(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+            Event::StageStarted { .. }
+            | Event::PointAdded(_)
+            | Event::Sample(_)
+            | Event::HostStarted(_)
+            | Event::RunEnded { .. } => {}
         }
     }
 

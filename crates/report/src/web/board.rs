@@ -190,6 +190,10 @@ impl Board {
             Event::Sample(sample) => self.sample(sample),
             Event::Counters(sample) => self.count(sample),
             Event::HostStarted(_) => {}
+            Event::PointAdded(addition) => {
+                self.plan.add(addition);
+                self.stages.resize_with(self.plan.stages.len(), StageState::default);
+            }
             Event::Note(note) => {
                 if note.kind == NoteKind::HostLost
                     && let Some(host) = self.hosts.get_mut(note.host as usize)

@@ -1,0 +1,256 @@
+//! The search itself: measured points in, the next rate or the end out. It has no state of its own, so that a run file can be asked again.
+//!
+//! `docs/METHOD.md`, "The load line", says why each step is as it is.
+
+/// The most points of a search.
+pub const MOST_POINTS: usize = 12;
+/// The first open-loop point, as a share of what the closed loop carried.
+const FIRST: f64 = 0.6;
+/// Below the first point, where the objective does not hold there, as shares of it.
+const DOWN: [f64; 4] = [0.5, 0.15, 0.03, 0.003];
+/// Above a closed loop that was not the limit.
+const UP: f64 = 1.8;
+/// Bounds as near as this are a boundary: what is left is the noise.
+const NEAR: f64 = 1.06;
+/// A figure further than this from its limit, as a factor, says nothing about where it reaches it.
+const LEAP: f64 = 1.6;
+/// Bounds as near as this are an answer, even where there is no figure to draw a line through.
+const TIGHT: f64 = 1.015;
+/// The candidate lies so far below the boundary: on it, the objective holds in every second run only.
+const MARGIN: f64 = 0.006;
+/// 1 ÷ excess is not told beyond this: so far from its limit, a figure says nothing about where it reaches it.
+const MOST_ROOM: f64 = 4.0;
+/// Rates within this are the same question.
+const SAME: f64 = 0.005;
+/// The figure's relative error where nothing is known of it.
+const UNKNOWN_ERROR: f64 = 0.05;
+/// No target carries more, in requests per second: beyond it, figures are damaged.
+const MOST_RATE: f64 = 1e12;
+/// Points for the curve, as shares of the answer.
+const CURVE: [f64; 2] = [0.3, 0.85];
+
+/// A point that was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tried {
+    /// Requests per second that were due; `None` in a closed loop.
+    pub rate: Option<f64>,
+    /// Requests per second that came back.
+    pub carried: f64,
+    /// The worst figure of the objective ÷ its limit (or the limit ÷ the figure, where more is better): the objective holds up to 1. Above 1
+    /// where the target fell behind its rate. Infinite where a limit of 0 is broken.
+    pub excess: f64,
+    /// The standard error of `excess`, as a share of it; `None` where it is not known.
+    pub error: Option<f64>,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// As fast as the target goes.
+    Closed,
+    /// At this rate, in requests per second.
+    Open(f64),
+    /// Nothing: the search is over.
+    Done,
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The highest rate at which the objective was seen to hold, in requests per second; `None` where it held at none.
+    pub rate: Option<f64>,
+    /// Whether that rate was measured twice at least, and the objective holds over all of it.
+    pub confirmed: bool,
+    /// The lowest rate above it at which the objective did not hold; `None` where it held at all.
+    pub fails_at: Option<f64>,
+}
+
+/// All measurements at one rate.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    rate: f64,
+    count: usize,
+    excess: f64,
+    error: f64,
+}
+
+impl Rate {
+    fn holds(&self) -> bool {
+        self.excess <= 1.0
+    }
+
+    /// 1 ÷ excess: at a queue, this falls on a nearly straight line over the rate (M/M/1: 1 ÷ response time = service rate − arrival rate).
+    fn room(&self) -> f64 {
+        (1.0 / self.excess.max(0.0)).min(MOST_ROOM)
+    }
+}
+
+/// What to do after these points, in the order in which they were measured. Rates lie from 0 to 10^12.
+pub fn next(tried: &[Tried]) -> Next {
+    match decide(tried) {
+        Next::Open(rate) if !(rate > 0.0 && rate <= MOST_RATE) => Next::Done,
+        next => next,
+    }
+}
+
+fn decide(tried: &[Tried]) -> Next {
+    let Some(closed) = tried.first() else { return Next::Closed };
+    let capacity = closed.carried;
+    if !(capacity > 0.0 && capacity.is_finite()) || tried.len() >= MOST_POINTS {
+        return Next::Done;
+    }
+    let rates = by_rate(tried);
+    if rates.is_empty() {
+        return Next::Open(FIRST * capacity);
+    }
+    // The last point belongs to the repetition, if there is none yet.
+    let known = answer(tried);
+    if let (Some(rate), false, true) = (known.rate, known.confirmed, tried.len() + 1 == MOST_POINTS) {
+        return Next::Open(rate);
+    }
+    let Some(low) = rates.iter().rev().find(|rate| rate.holds()) else { return downwards(&rates, FIRST * capacity) };
+    let high = rates.iter().find(|rate| rate.rate > low.rate);
+    match high {
+        None => upwards(low, capacity),
+        Some(high) if !is_near(low, high) => Next::Open(between(low, high, tried)),
+        Some(high) => settle(&rates, low, high, tried),
+    }
+}
+
+/// Whether the bounds are so near that what is left is the noise: the figure at both is near its limit, or the rates are as one.
+fn is_near(low: &Rate, high: &Rate) -> bool {
+    let apart = high.rate / low.rate;
+    apart <= TIGHT || (apart <= NEAR && !is_steep(low, high))
+}
+
+/// Whether the figure leaps between the bounds: no straight line tells where.
+fn is_steep(low: &Rate, high: &Rate) -> bool {
+    low.excess < 1.0 / LEAP || high.excess > LEAP
+}
+
+/// The objective holds nowhere yet.
+fn downwards(rates: &[Rate], first: f64) -> Next {
+    DOWN.get(rates.len().saturating_sub(1)).map_or(Next::Done, |share| Next::Open(first * share))
+}
+
+/// The objective holds everywhere so far. What the closed loop carried is the likely end.
+fn upwards(low: &Rate, capacity: f64) -> Next {
+    if low.rate >= 0.99 * capacity {
+        return Next::Open(low.rate * UP);
+    }
+    let near = if low.room() >= MOST_ROOM { 1.2 } else { NEAR };
+    if capacity / low.rate <= near {
+        return Next::Open(capacity * 1.01);
+    }
+    let end = Rate { rate: capacity, count: 0, excess: f64::INFINITY, error: 1.0 };
+    Next::Open(line(low, &end))
+}
+
+/// A rate between two, by the straight line through them; where that keeps to one side, in the middle of their logarithms.
+fn between(low: &Rate, high: &Rate, tried: &[Tried]) -> f64 {
+    let open: Vec<&Tried> = tried.iter().filter(|point| point.rate.is_some()).collect();
+    let one_sided = match open.as_slice() {
+        [.., a, b] => (a.excess <= 1.0) == (b.excess <= 1.0) && open.len() > 2,
+        _ => false,
+    };
+    if one_sided || !high.excess.is_finite() || low.room() >= MOST_ROOM {
+        (low.rate * high.rate).sqrt()
+    } else {
+        line(low, high)
+    }
+}
+
+fn line(low: &Rate, high: &Rate) -> f64 {
+    let high_room = if high.excess.is_finite() { high.room() } else { 0.0 };
+    let share = (low.room() - 1.0) / (low.room() - high_room).max(1e-9);
+    let inside = if share.is_finite() { share.clamp(0.15, 0.85) } else { 0.5 };
+    low.rate * (high.rate / low.rate).powf(inside)
+}
+
+/// The bounds are near: find the boundary among the noise, and make sure.
+fn settle(rates: &[Rate], low: &Rate, high: &Rate, tried: &[Tried]) -> Next {
+    let wanted = if is_steep(low, high) { low.rate } else { boundary(rates, low, high) * (1.0 - MARGIN) };
+    let near = rates
+        .iter()
+        .filter(|rate| (rate.rate / wanted - 1.0).abs() <= SAME)
+        .min_by(|a, b| (a.rate / wanted - 1.0).abs().total_cmp(&(b.rate / wanted - 1.0).abs()));
+    match near {
+        None => Next::Open(wanted),
+        Some(near) if near.holds() && near.count > 1 => Next::Done,
+        Some(near) if near.holds() => {
+            // The repetition comes last: a target that changed meanwhile shows it.
+            curve(rates, near.rate, tried.len()).map_or(Next::Open(near.rate), Next::Open)
+        }
+        Some(near) if near.count < 3 && near.excess.is_finite() => Next::Open(near.rate),
+        Some(near) => Next::Open(near.rate * (1.0 - 2.0 * SAME)),
+    }
+}
+
+/// A rate that the curve still lacks, as long as there is room for three points behind it.
+fn curve(rates: &[Rate], answer: f64, tried: usize) -> Option<f64> {
+    let lacks = |at: &f64| rates.iter().all(|rate| (rate.rate / at).ln().abs() > 0.1);
+    CURVE.iter().map(|share| share * answer).find(lacks).filter(|_| tried + 4 <= MOST_POINTS)
+}
+
+/// Where the straight line of weighted least squares through the points near the bounds reaches the objective.
+fn boundary(rates: &[Rate], low: &Rate, high: &Rate) -> f64 {
+    let middle = (low.rate * high.rate).sqrt();
+    let is_near = |rate: &&Rate| (rate.rate / middle).ln().abs() < 0.12 && (1.0 / LEAP..=LEAP).contains(&rate.excess);
+    let near: Vec<&Rate> = rates.iter().filter(is_near).collect();
+    let weight = |rate: &&&Rate| 1.0 / (rate.room() * rate.error).max(1e-4).powi(2);
+    let sum = |of: &dyn Fn(&Rate) -> f64| near.iter().map(|rate| weight(&rate) * of(rate)).sum::<f64>();
+    let total = sum(&|_| 1.0);
+    let (x, y) = (sum(&|rate| rate.rate.ln()) / total, sum(&|rate| rate.room()) / total);
+    let spread = sum(&|rate| (rate.rate.ln() - x).powi(2));
+    let fitted = sum(&|rate| (rate.rate.ln() - x) * (rate.room() - y)) / spread;
+    // How steep it is between the bounds and the points further off, whose noise matters less.
+    let far = rates.iter().find(|rate| rate.rate < middle / 1.12 && rate.holds());
+    let chord = far.map_or(-2.0, |far| (y - far.room()) / (x - far.rate.ln()));
+    // The curve bends down: it is no less steep here than on the way, and no queue makes it a hundred times so.
+    let steepest = chord.min(-0.3);
+    let slope = if fitted.is_finite() { fitted.clamp(40.0 * steepest, steepest) } else { steepest };
+    let at = (x + (1.0 - y) / slope).exp();
+    if at.is_finite() { at.clamp(low.rate / NEAR, high.rate * NEAR) } else { low.rate }
+}
+
+/// The open-loop points by rate, in rising order; repetitions together.
+fn by_rate(tried: &[Tried]) -> Vec<Rate> {
+    let mut rates: Vec<Rate> = Vec::new();
+    for point in tried {
+        let Some(rate) = point.rate.filter(|rate| *rate > 0.0) else { continue };
+        let error = point.error.filter(|error| error.is_finite() && *error > 0.0).unwrap_or(UNKNOWN_ERROR);
+        let excess = if point.excess.is_nan() { f64::INFINITY } else { point.excess };
+        match rates.iter_mut().find(|known| (known.rate / rate - 1.0).abs() < 1e-6) {
+            Some(known) => {
+                let n = known.count as f64;
+                known.excess = (known.excess * n + excess) / (n + 1.0);
+                known.error = ((known.error * n).powi(2) + error.powi(2)).sqrt() / (n + 1.0);
+                known.count += 1;
+            }
+            None => rates.push(Rate { rate, count: 1, excess, error }),
+        }
+    }
+    rates.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    rates
+}
+
+/// What these points say. Of two rates within 2 %, one that was confirmed is taken before a higher one that was not.
+pub fn answer(tried: &[Tried]) -> Answer {
+    let rates = by_rate(tried);
+    let highest = rates.iter().rev().find(|rate| rate.holds());
+    let confirmed = rates.iter().rev().find(|rate| rate.holds() && rate.count > 1);
+    let taken = match (confirmed, highest) {
+        (Some(confirmed), Some(highest)) if confirmed.rate >= 0.98 * highest.rate => Some(confirmed),
+        (_, highest) => highest,
+    };
+    let above = taken.map_or(0.0, |taken| taken.rate);
+    Answer {
+        rate: taken.map(|taken| taken.rate),
+        confirmed: taken.is_some_and(|taken| taken.count > 1),
+        fails_at: rates.iter().find(|rate| rate.rate > above && !rate.holds()).map(|rate| rate.rate),
+    }
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+//! `plimsoll loadline`: a run whose points follow from each other, until the load line is found.
+
+use super::plan;
+use super::run::{
+    How, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, show_live, unix_ns, unrecordable, view,
+};
+use super::views::{Views, Whole};
+use crate::args::LoadlineArgs;
+use crate::failure::{CONDITION_MET, Failure};
+use crate::hosts;
+use crate::suite::{self, Asked};
+use crate::view::View;
+use fleet::Director;
+use model::search::{Addition, Search};
+use model::spec::{Arrivals, nearest};
+use model::{Event, Record};
+use report::live::{Live, Mode};
+use std::process::ExitCode;
+
+/// Searches and reports.
+pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
+    let mut asked = suite::asked(&args.run.work)?;
+    choose(args, &mut asked)?;
+    let started =
+        hosts::start(&args.run.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let (mut plan, hosts) = plan::decide(&args.run.work, &asked, &started)?;
+    refuse_imagined(&plan)?;
+    let poisson =
+        asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
+    // As the planner shrank it; a stage without a time is refused below.
+    let stage = plan.measure_stage(0).and_then(|stage| plan.stages.get(stage as usize));
+    let measure = stage.and_then(|stage| stage.stop().time()).unwrap_or(asked.spec.stages.measure.value);
+    plan.begin_search(Search { objective: args.objective.clone(), poisson, measure })
+        .map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    let out = out_file(&args.run, &plan);
+    if !args.run.quiet {
+        eprintln!("{}", report::plan::render(&plan, &hosts));
+        eprintln!(
+            "searching for the highest rate at which {} holds: at most {} points, {measure} each",
+            args.objective,
+            analysis::loadline::search::MOST_POINTS
+        );
+    }
+    let how = How::of(&args.run);
+    let version = env!("CARGO_PKG_VERSION");
+    let began_unix_ns = unix_ns();
+    let views = Views::start(&args.run.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns: began_unix_ns })?;
+    let writer = store::Writer::create(&out, &plan, &hosts, version, began_unix_ns).map_err(unrecordable)?;
+    let view = view(&started, &plan, &hosts, how)?;
+    let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
+    let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
+    let mut searcher = Searcher { writer, view, views, live, record, began: false };
+    let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
+    let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);
+    // What comes now is for the terminal as it was.
+    drop(searcher.view);
+    searcher.writer.finish().map_err(unrecordable)?;
+    let record = finished((how, searcher.views), &out, &ending, searcher.began)?;
+    // Requests that fail beyond the load line are what was looked for, and no exit code.
+    exit(&record, ending.end)?;
+    let line = analysis::loadline::load_line(&record, &analysis::results(&record));
+    let found = line.is_some_and(|line| line.finished && line.answer.rate.is_some());
+    Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
+}
+
+/// Leaves only the workload that was named.
+fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
+    let Some(name) = &args.workload else { return Ok(()) };
+    let points = &mut asked.spec.points;
+    let is_it = |point: &model::spec::PointSpec| point.workloads.iter().any(|workload| workload.name.value == *name);
+    if !points.iter().any(is_it) {
+        let names = points.iter().flat_map(|point| &point.workloads).map(|workload| workload.name.value.as_str());
+        let names: Vec<&str> = names.collect();
+        let remedy = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}", names.join(", ")),
+        };
+        return Err(Failure::Usage(format!(
+            "error: --workload {name}: the suite has no workload of this name; {remedy}"
+        )));
+    }
+    points.retain(is_it);
+    Ok(())
+}
+
+/// Keeps the run, shows it, and decides each point by those before it.
+struct Searcher {
+    writer: store::Writer,
+    view: Option<View>,
+    views: Views,
+    live: Live,
+    /// The run so far, as its file has it.
+    record: Record,
+    /// Whether the run file is kept.
+    began: bool,
+}
+
+impl Director for Searcher {
+    fn record(&mut self, event: &Event) -> Result<(), String> {
+        self.began |= is_worth_a_record(event);
+        show_live(&mut self.view, &mut self.live, event);
+        self.writer.append(event).map_err(|error| error.to_string())?;
+        self.record.apply(event.clone());
+        self.views.event(&self.record.plan, event);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Addition> {
+        self.record.plan.at_rate(analysis::loadline::next_rate_milli(&self.record)?)
+    }
+}

@@ -1,0 +1,115 @@
+//! What a search for the load line found: in words for tables and pages, and as an object for machines.
+
+mod page;
+
+use crate::words;
+use analysis::loadline::{LoadLine, LoadPoint};
+use serde_json::{Value, json};
+
+pub use page::section;
+
+/// The load line in sentences, each with the figures that it rests on.
+pub fn sentences(line: &LoadLine) -> Vec<String> {
+    let mut told = vec![headline(line)];
+    told.extend(line.fell_behind.map(|fell| {
+        let kept = line.kept_up.map_or(String::new(), |kept| format!("It kept up with {}; ", per_second(kept)));
+        format!(
+            "{kept}from {} on, queues grow without end (at most {} came back).",
+            per_second(fell),
+            per_second(line.most)
+        )
+    }));
+    if line.fell_behind.is_none() {
+        let most = per_second(line.most);
+        told.push(format!("No rate was tried with which it did not keep up; at most {most} came back."));
+    }
+    told.extend(
+        line.knee
+            .map(|knee| format!("Knee (most requests per second for their mean response time): {}.", per_second(knee))),
+    );
+    if !line.finished {
+        told.push("The search was cut short: the load line may lie higher.".to_owned());
+    }
+    told
+}
+
+fn headline(line: &LoadLine) -> String {
+    let Some(rate) = line.answer.rate else {
+        return match line.answer.fails_at {
+            Some(lowest) => format!(
+                "Load line: none. `{}` held at no rate, down to {}{}.",
+                line.objective,
+                per_second(lowest),
+                point_at(line, lowest).map_or(String::new(), |point| format!(" ({})", verdict(point)))
+            ),
+            None => format!("Load line: none. Nothing was measured at a fixed rate for `{}`.", line.objective),
+        };
+    };
+    let times = line.points.iter().filter(|point| point.tried.rate == Some(rate)).count();
+    let sure = match (line.answer.confirmed, times) {
+        (true, 2) => ", measured twice".to_owned(),
+        (true, times) => format!(", measured {times} times"),
+        (false, _) => ", measured once only: not confirmed".to_owned(),
+    };
+    let fails = match line.answer.fails_at {
+        Some(fails) => {
+            let why = point_at(line, fails).map_or(String::new(), |point| format!(" ({})", verdict(point)));
+            format!(" At {} it did not{why}.", per_second(fails))
+        }
+        None => String::new(),
+    };
+    format!("Load line: {}, the highest rate at which `{}` held{sure}.{fails}", per_second(rate), line.objective)
+}
+
+fn point_at(line: &LoadLine, rate: f64) -> Option<&LoadPoint> {
+    line.points.iter().find(|point| point.tried.rate == Some(rate) && !point.holds)
+}
+
+fn per_second(rate: f64) -> String {
+    format!("{} IOPS", words::iops(rate))
+}
+
+/// `read p99 104 % of its limit`.
+fn verdict(point: &LoadPoint) -> String {
+    let excess = point.tried.excess;
+    match &point.worst {
+        None => format!("fell behind: {} came back", per_second(point.tried.carried)),
+        Some(figure) if !excess.is_finite() => format!("{figure} broke its limit"),
+        Some(figure) => format!("{figure} {} of its limit", words::share(excess)),
+    }
+}
+
+/// The search as one object: the field `load_line` of the results.
+pub fn object(line: &LoadLine) -> Value {
+    let quantile = |point: &LoadPoint, share| point.latency.quantile_ns(share);
+    let point = |point: &LoadPoint| {
+        json!({
+            "rate": point.tried.rate,
+            "iops": point.tried.carried,
+            "latency_ns": {
+                "mean": point.latency.mean_ns(),
+                "p50": quantile(point, 0.5),
+                "p99": quantile(point, 0.99),
+                "p99_9": quantile(point, 0.999),
+                "max": point.latency.max_ns(),
+            },
+            "errors": point.errors,
+            "of_limit": Some(point.tried.excess).filter(|excess| excess.is_finite()),
+            "worst": point.worst,
+            "holds": point.holds,
+            "keeps_up": point.keeps_up,
+        })
+    };
+    json!({
+        "objective": line.objective.to_string(),
+        "rate": line.answer.rate,
+        "confirmed": line.answer.confirmed,
+        "fails_at": line.answer.fails_at,
+        "finished": line.finished,
+        "knee": line.knee,
+        "kept_up": line.kept_up,
+        "fell_behind": line.fell_behind,
+        "most": line.most,
+        "points": line.points.iter().map(point).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,109 @@
+//! The load line of the whole program: targets whose answer theory knows, several hosts, real files, and objectives that are none.
+
+mod common;
+
+use common::{plimsoll, scratch};
+use serde_json::Value;
+
+/// Strangers' requests to a queue; a minute of virtual time for each point.
+const SUITE: &str = "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nmeasure = \"60s\"\n\
+                     [[workload]]\nname = \"w\"\nworkers = 4\narrivals = \"poisson\"\n";
+
+fn found(device: &str, objective: &str, more: &[&str]) -> Value {
+    let folder = scratch();
+    std::fs::write(folder.path().join("known.toml"), SUITE).expect("a suite");
+    let target = format!("sim:{device}");
+    let mut args = vec!["loadline", "known.toml", "--target", &target, "--objective", objective, "--json", "--quiet"];
+    args.extend(["--out", "line.plimsoll"]);
+    args.extend(more);
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let again = plimsoll(folder.path(), &["show", "line.plimsoll", "--json"]).with_code(0).json();
+    assert_eq!(json, again, "all that is shown comes from the run file");
+    json
+}
+
+fn assert_line(json: &Value, theory: f64, what: &str) {
+    let line = &json["load_line"];
+    let rate = line["rate"].as_f64().unwrap_or_else(|| panic!("{what}: {line}"));
+    assert!((rate / theory - 1.0).abs() < 0.02, "{what}: {rate}, theory {theory}");
+    assert!(line["points"].as_array().is_some_and(|points| points.len() <= 12), "{what}: {line}");
+    assert_eq!((&line["confirmed"], &line["finished"]), (&Value::from(true), &Value::from(true)), "{what}");
+}
+
+/// M/D/1: S + ρ·S ÷ (2·(1 − ρ)) is 300 µs for S = 100 µs at ρ = 0.8.
+#[test]
+fn the_load_line_of_md1_is_where_the_formula_has_it() {
+    assert_line(&found("md1", "read mean < 300us, errors = 0", &[]), 8_000.0, "M/D/1");
+}
+
+/// M/M/1: the response time is exponential with rate µ − λ, so that its p99 is ln 100 ÷ (µ − λ).
+#[test]
+fn the_load_line_of_a_quantile_is_where_the_distribution_has_it() {
+    let theory = 10_000.0 - f64::ln(100.0) / 2e-3;
+    assert_line(&found("exponential,mean=100us,servers=1", "p99 < 2ms", &[]), theory, "M/M/1");
+}
+
+/// What has no limit but the device's own: 8 servers of 100 µs.
+#[test]
+fn without_a_latency_the_line_is_what_the_device_carries() {
+    assert_line(&found("md1,servers=8", "errors = 0", &[]), 80_000.0, "saturation");
+}
+
+#[test]
+fn several_hosts_have_one_line_together() {
+    assert_line(
+        &found("md1", "mean < 300us", &["--hosts", "local:2", "--set", "measure=\"120s\""]),
+        16_000.0,
+        "two devices",
+    );
+}
+
+#[test]
+fn files_are_laid_out_once_loaded_at_every_point_and_removed() {
+    let folder = scratch();
+    let line =
+        "loadline --rw randread --bs 4k --numjobs 2 --size 2M --runtime 0.2 --json --quiet --out l.plimsoll data";
+    let mut args: Vec<&str> = line.split(' ').collect();
+    args.extend(["--objective", "p99 < 1min, errors = 0", "--buffered"]);
+    let ran = plimsoll(folder.path(), &args);
+    let json = ran.json();
+    let points = json["load_line"]["points"].as_array().expect("points");
+    assert!(points.len() > 3, "{json}");
+    let prepared = json["issued"]
+        .as_array()
+        .expect("issued")
+        .iter()
+        .filter(|total| total["stage"] == "prepare" && total["op"] == "write");
+    assert_eq!(prepared.map(|total| total["bytes"].as_u64().expect("bytes")).sum::<u64>(), 4 << 20, "laid out once");
+    assert!(!folder.path().join("data").exists(), "all of it is gone");
+}
+
+#[test]
+fn an_objective_that_never_holds_is_an_answer_with_a_code_of_its_own() {
+    let folder = scratch();
+    let line = "loadline --rw randread --size 64M --runtime 5 --quiet --json sim:constant,service=1ms --objective";
+    let mut args: Vec<&str> = line.split(' ').collect();
+    args.push("mean < 10us");
+    let json = plimsoll(folder.path(), &args).with_code(6).json();
+    assert_eq!(json["load_line"]["rate"], Value::Null);
+    assert!(json["load_line"]["fails_at"].as_f64().is_some());
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_before_anything_is_touched() {
+    let folder = scratch();
+    let refused = |args: &[&str], words: &str| {
+        let ran = plimsoll(folder.path(), args).with_code(2);
+        assert!(ran.err.contains(words), "{args:?}: {}", ran.err);
+    };
+    refused(&["loadline", "smoke", "-t", "sim:ssd", "--objective", "p99 > 5ms"], "so its limit is what it is at most");
+    refused(&["loadline", "smoke", "-t", "sim:ssd", "--objective", "p99 < 5"], "has no unit");
+    refused(
+        &["loadline", "four-corners", "-t", "sim:ssd", "--objective", "p99 < 5ms"],
+        "name one workload with --workload",
+    );
+    let args =
+        ["loadline", "four-corners", "-t", "sim:ssd", "--objective", "p99 < 5ms", "--workload", "4k-random-raed"];
+    refused(&args, "did you mean `4k-random-read`?");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
