@@ -157,7 +157,7 @@ fn a_second_host_opens_what_the_first_one_makes_and_removes_nothing() {
     let mut lonely = plan(&root, 1, Backend::Sync, true, vec![half(0)]);
     lonely.patience = Nanos::millis(100);
     let error = open(lonely).expect_err("nobody makes it").to_string();
-    assert!(error.contains("first host") && error.contains("patience"), "{error}");
+    assert!(error.contains("the host that makes it") && error.contains("patience"), "{error}");
 }
 
 #[test]
