@@ -225,6 +225,18 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "FILE.plimsoll")]
     pub out: Option<PathBuf>,
 
+    /// What the run is to leave, and to say.
+    #[command(flatten)]
+    pub how: How,
+
+    /// Who else is told of the run.
+    #[command(flatten)]
+    pub share: ShareArgs,
+}
+
+/// What a run is to leave, and to say.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct How {
     /// Leave the files of the run on the target, for the next run or for a look.
     #[arg(long)]
     pub keep_data: bool,
@@ -240,10 +252,6 @@ pub struct RunArgs {
     /// No progress and no plan, only the results.
     #[arg(short, long)]
     pub quiet: bool,
-
-    /// Who else is told of the run.
-    #[command(flatten)]
-    pub share: ShareArgs,
 }
 
 /// Who else is told of a run while it goes on: browsers, Prometheus, scripts.
@@ -598,21 +606,9 @@ pub struct ResumeArgs {
     #[command(flatten)]
     pub hosts: HostArgs,
 
-    /// Leave the files of the run on the target, for the next run or for a look.
-    #[arg(long)]
-    pub keep_data: bool,
-
-    /// End standard output with one JSON object (docs/json.md); everything else goes to standard error.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Show the run and what every host's kernel counts on the whole terminal; `?` tells the keys.
-    #[arg(long, conflicts_with = "quiet")]
-    pub watch: bool,
-
-    /// No progress, only the results.
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// What the run is to leave, and to say.
+    #[command(flatten)]
+    pub how: How,
 
     /// Who else is told of the run; the page and the lines begin with what was kept.
     #[command(flatten)]

@@ -8,9 +8,12 @@ use crate::shell::{self, Outcome};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 const HOSTS: u32 = 4;
+/// Clusters that this process has made.
+static MADE: AtomicU32 = AtomicU32::new(0);
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -100,8 +103,11 @@ impl Cluster {
         }
         let id = std::process::id();
         // Names of interfaces have 15 characters at most.
-        let tag = format!("b{}", id % 100_000);
-        let mut cluster = Cluster { folder: Folder(scratch()?), tag, net: 1 + id * 11 % 250, servers: Vec::new() };
+        // The kernel takes its time to give a namespace's links up, so that no two clusters may share their names.
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let tag = format!("b{}c{number}", id % 10_000);
+        let mut cluster =
+            Cluster { folder: Folder(scratch()?), tag, net: 1 + (id * 11 + number) % 250, servers: Vec::new() };
         cluster.write_settings()?;
         cluster.network()?;
         (1..=HOSTS).try_for_each(|host| cluster.serve(host))?;

@@ -2,7 +2,7 @@
 
 use super::plan;
 use super::run::{
-    How, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, show_live, unix_ns, unrecordable, view,
+    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, show_live, unix_ns, unrecordable, view,
 };
 use super::views::{Views, Whole};
 use crate::args::LoadlineArgs;
@@ -33,7 +33,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     plan.begin_search(Search { objective: args.objective.clone(), poisson, measure })
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
-    if !args.run.quiet {
+    if !args.run.how.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
         eprintln!(
             "searching for the highest rate at which {} holds: at most {} points, {measure} each",
@@ -41,7 +41,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
             analysis::loadline::search::MOST_POINTS
         );
     }
-    let how = How::of(&args.run);
+    let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
     let began_unix_ns = unix_ns();
     let views = Views::start(&args.run.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns: began_unix_ns })?;

@@ -1,6 +1,6 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::run::{How, perform, unrecordable};
+use super::run::{perform, unrecordable};
 use super::saved;
 use super::views::{Views, Whole};
 use crate::args::{HostArgs, ResumeArgs};
@@ -44,7 +44,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);
-    let how = How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data };
+    let how = args.how;
     perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
 }
 

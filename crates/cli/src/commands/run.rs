@@ -2,7 +2,7 @@
 
 use super::views::{Views, Whole};
 use super::{plan, print, print_json};
-use crate::args::RunArgs;
+use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::screen::Stream;
@@ -25,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let (plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     let out = out_file(args, &plan);
-    if !args.quiet {
+    if !args.how.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
@@ -33,27 +33,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let began_ns = unix_ns();
     let views = Views::start(&args.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns })?;
     let writer = store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
-    perform(started, &plan, &hosts, &stages, writer, &out, (How::of(args), views))
-}
-
-/// What a run is to leave, and to say.
-#[derive(Clone, Copy, Debug)]
-pub struct How {
-    /// JSON on standard output.
-    pub json: bool,
-    /// No progress.
-    pub quiet: bool,
-    /// The whole terminal for it.
-    pub watch: bool,
-    /// The files stay on the targets.
-    pub keep_data: bool,
-}
-
-impl How {
-    /// As the arguments have it.
-    pub fn of(args: &RunArgs) -> How {
-        How { json: args.json, quiet: args.quiet, watch: args.watch, keep_data: args.keep_data }
-    }
+    perform(started, &plan, &hosts, &stages, writer, &out, (args.how, views))
 }
 
 /// Runs these stages of the plan into the run file, and reports.
