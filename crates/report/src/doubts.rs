@@ -25,6 +25,11 @@ fn touches(warning: &Warning) -> Touches {
     }
 }
 
+/// Whether a doubt of `row` stands beside a figure that tables show.
+pub fn is_shown(row: &ResultRow) -> bool {
+    row.warnings.iter().any(|warning| touches(warning) != Touches::Other)
+}
+
 /// Numbers each different sentence once, from 1, in the order in which tables show them.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {

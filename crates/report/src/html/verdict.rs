@@ -97,7 +97,7 @@ fn ceiling(reached: &[Reached]) -> Option<String> {
 fn trust(record: &Record, rows: &[ResultRow]) -> String {
     let state = analysis::run_state(record);
     let errors: u64 = rows.iter().map(ResultRow::error_count).fold(0, u64::saturating_add);
-    let doubted = rows.iter().filter(|row| !row.warnings.is_empty()).count();
+    let doubted = rows.iter().filter(|row| crate::doubts::is_shown(row)).count();
     let mut text = String::new();
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}. ", words::run_state(&state)));
