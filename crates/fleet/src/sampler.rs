@@ -23,10 +23,12 @@ struct Running {
     end: Sender<()>,
     /// Closed by the thread when it has ended.
     ended: Receiver<()>,
+    /// Told once, when the first reading is over; gone when that was heard.
+    is_ready: Option<Receiver<()>>,
 }
 
 impl Sampler {
-    /// Reads the counters for the first time, and from then on at the plan's interval. What the stage does from now on is counted.
+    /// Begins to read the counters, and goes on at the plan's interval. What the stage does once this is [ready](Sampler::ready) is counted.
     pub(crate) fn start(out: Outlet, plan: &HostPlan, stage: u32) -> Sampler {
         if plan.virtual_time {
             return Sampler { running: None };
@@ -57,15 +59,23 @@ impl Sampler {
                 sample(counters, interval, &is_over, send);
             }
         };
-        // Without a thread, or one that is not ready in time, the run goes on; the stage has no counters then.
+        // Without a thread the run goes on; the stage has no counters then.
         let thread = thread::Builder::new().name("counters".to_owned()).spawn(run);
-        let is_running = thread.is_ok() && is_ready.recv_timeout(PATIENCE).is_ok();
-        Sampler { running: is_running.then_some(Running { end, ended }) }
+        Sampler { running: thread.is_ok().then_some(Running { end, ended, is_ready: Some(is_ready) }) }
+    }
+
+    /// Waits until the first reading is over, which may go on beside the stage's setting up. One that is not over in time is given up: the
+    /// stage has no counters then.
+    pub(crate) fn ready(&mut self) {
+        let Some(is_ready) = self.running.as_mut().and_then(|running| running.is_ready.take()) else { return };
+        if is_ready.recv_timeout(PATIENCE).is_err() {
+            self.running = None;
+        }
     }
 
     /// Reads them for the last time, so that together the samples cover all of the stage.
     pub(crate) fn end(self) {
-        if let Some(Running { end, ended }) = self.running {
+        if let Some(Running { end, ended, .. }) = self.running {
             drop(end);
             // Nothing is ever sent: it is closed, or time is over.
             let _ = ended.recv_timeout(PATIENCE);

@@ -22,6 +22,8 @@ pub struct Writer {
     connection: Connection,
     plan: Plan,
     series: Series,
+    /// Whether the disk was waited for: what was there before the first sample holds then also against a power cut.
+    is_settled: bool,
 }
 
 impl Writer {
@@ -42,15 +44,21 @@ impl Writer {
         })?;
         let filled = fill(path, plan, testbed, version, started_unix_ns);
         let series = Series::default();
-        filled.map(|connection| Writer { path: path.to_owned(), connection, plan: plan.clone(), series }).map_err(
-            |error| {
+        filled
+            .map(|connection| Writer {
+                path: path.to_owned(),
+                connection,
+                plan: plan.clone(),
+                series,
+                is_settled: false,
+            })
+            .map_err(|error| {
                 // We made it a moment ago, and there is nothing in it.
                 for made in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal")] {
                     let _ = std::fs::remove_file(made);
                 }
                 StoreError::Create(path.to_owned(), in_words(&error))
-            },
-        )
+            })
     }
 
     /// Writes down what happened. When this returns, a `kill -9` no longer loses it.
@@ -66,10 +74,23 @@ impl Writer {
             write(&transaction, plan, series, event)?;
             transaction.commit()
         });
+        let written = written.and_then(|()| self.settle(event));
         written.map_err(|error| {
             self.series.forget();
             StoreError::Write(self.path.clone(), in_words(&error))
         })
+    }
+
+    /// Has the disk take plan and testbed for good, once, when the first sample comes. The run's start waits for no disk: until then there is
+    /// nothing to lose.
+    fn settle(&mut self, event: &Event) -> rusqlite::Result<()> {
+        if self.is_settled || !matches!(event, Event::Sample(_)) {
+            return Ok(());
+        }
+        self.is_settled = true;
+        // From here on a commit reaches the operating system, which outlives us; a power cut may take the last seconds.
+        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
 
     /// Closes the file of a run that is over: from then on it is one file, without a journal beside it.
@@ -78,6 +99,7 @@ impl Writer {
     /// The disk is full or gone. What was appended stays readable, with the journal beside the file.
     pub fn finish(self) -> Result<(), StoreError> {
         let written = |error: rusqlite::Error| StoreError::Write(self.path.clone(), in_words(&error));
+        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(written)?;
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(written)?;
         // Somebody who reads the file just now keeps the journal; all that was recorded is in the file all the same.
         let _ = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
@@ -96,8 +118,8 @@ fn fill(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(for_sqlite(path), flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    // Nothing waits for the disk until the file is whole; the change to WAL then makes all of it durable at once. SQLite has to do so itself:
-    // were the file opened a second time for it, closing that would take SQLite's locks away.
+    // Nothing waits for the disk yet: with the first sample, `settle` makes all of this durable at once. SQLite has to do so itself: were the
+    // file opened a second time for it, closing that would take SQLite's locks away.
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
@@ -116,8 +138,6 @@ fn fill(
         write_point(&transaction, number as i64, point)?;
     }
     transaction.commit()?;
-    // A commit reaches the operating system, which outlives us; a power cut may take the last seconds.
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;

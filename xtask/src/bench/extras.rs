@@ -160,6 +160,8 @@ fn startup_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let mut first = None;
     while first.is_none() && start.elapsed() < Duration::from_secs(5) {
         first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
+        // Looking without a pause would hold a processor and the locks of sysfs, which the program reads while it starts.
+        std::thread::sleep(Duration::from_micros(100));
     }
     let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
     match first {

@@ -30,12 +30,13 @@ impl Agent {
             let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
         };
         let mut began = false;
+        let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let mut when = || {
+            sampler.ready();
             let start_ns = self.wait_for_start(number, orders);
             began = start_ns.is_some();
             start_ns
         };
-        let sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
         sampler.end();
         let host = targets.plan().host;
