@@ -1,6 +1,6 @@
 //! The practical limit of one worker: 4 KiB random reads by the barest loop that keeps 32 requests outstanding.
 //!
-//! No clock in the loop, no statistics, the cheapest generator; registered files and buffers. What a load generator does beyond this is its
+//! No clock in the loop, no statistics, the cheapest generator; registered files and buffers; no access times. What a load generator does beyond this is its
 //! own cost, so `cargo xtask bench` holds the engine against it.
 //!
 //! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints `{"ios": …, "seconds": …}`. `--async` hands each
@@ -167,7 +167,7 @@ fn pread_loop(options: &Options, file: &File, stop: &AtomicBool) -> io::Result<u
 }
 
 fn run(options: &Options) -> io::Result<(u64, f64)> {
-    let flags = if options.direct { libc::O_DIRECT } else { 0 };
+    let flags = libc::O_NOATIME | if options.direct { libc::O_DIRECT } else { 0 };
     let open = |path: &String| OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = options.file.as_ref().map(open).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));

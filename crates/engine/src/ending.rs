@@ -83,7 +83,7 @@ fn numbers(worker: &Worker) -> Vec<u32> {
 
 /// Opens what `file` is once more, in the same way.
 fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
-    let kept = OFlags::ACCMODE | OFlags::DIRECT;
+    let kept = OFlags::ACCMODE | OFlags::DIRECT | OFlags::NOATIME;
     let flags = rustix::fs::fcntl_getfl(file)? & kept;
     // By its number and not by its name: whatever stands under the name now, it is the same file.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
