@@ -14,6 +14,7 @@ mod placement;
 mod ranges;
 mod reader;
 mod reference;
+mod scenario;
 mod sharing;
 mod sweep;
 mod tree;
@@ -31,6 +32,7 @@ pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
+pub use scenario::Scenario;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 pub(crate) use tree::{parse as parse_tree, parse_value};
 
@@ -64,6 +66,11 @@ pub struct Spec {
     /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost, in the order
     /// and as often as the sweep says.
     pub points: Vec<PointSpec>,
+    /// In what order points run, and scenarios.
+    pub order: Order,
+    /// The scenarios, each a suite of its own; none where the suite is one by itself. Where there are any, all of the above but the targets is that of
+    /// the first one.
+    pub scenarios: Vec<Scenario>,
     /// True for the points that are to be left out, and where it was written.
     pub skip: Option<(Arithmetic, Span)>,
     /// The texts that all of it was read from.
@@ -135,21 +142,52 @@ impl Spec {
                 .map(|error| Problem::new(error.span, error.message, "see https://toml.io for the grammar")),
         );
         let broken = !problems.is_empty();
-        for set in overrides {
-            overrides::apply(&mut root, set, &mut sources, &mut problems);
-        }
-        let mut spec = Spec::read(&root, &mut problems);
+        let sets: Vec<overrides::Set> = overrides.iter().map(|set| overrides::Set::read(set, &mut sources)).collect();
+        let mut spec = Spec::read_all(&mut root, sets, &mut problems);
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the grammar cannot have caused stay.
             problems.retain(|problem| !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD);
         }
         if problems.is_empty() {
+            spec.scenarios.iter_mut().for_each(|scenario| scenario.spec.sources = sources.clone());
             spec.sources = sources;
             return Ok(spec);
         }
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-        problems.dedup();
+        // Scenarios read the same text again and again.
+        let mut told: Vec<Problem> = Vec::new();
+        problems.retain(|problem| {
+            let is_new = !told.contains(problem);
+            told.extend(is_new.then(|| problem.clone()));
+            is_new
+        });
         Err(SpecErrors { sources, problems })
+    }
+
+    /// The suite with its scenarios, each a suite of its own; the fields of the first one where there are any.
+    fn read_all(root: &mut Table, mut sets: Vec<overrides::Set>, problems: &mut Vec<Problem>) -> Spec {
+        sets.retain(|set| !set.put_into_scenario(root));
+        let derived = scenario::derive(root, &sets, problems);
+        if derived.is_empty() {
+            for set in &sets {
+                overrides::put(root, set, problems);
+            }
+            root.entries.retain(|entry| entry.key != "scenario");
+            return Spec::read(root, problems);
+        }
+        let mut scenarios = Vec::new();
+        for scenario::Derived { name, has_own_targets, root } in derived {
+            scenarios.push(Scenario { name, has_own_targets, spec: Spec::read(&root, problems) });
+        }
+        let points: usize = scenarios.iter().map(|scenario| scenario.spec.points.len()).sum();
+        if points > sweep::MAX_POINTS {
+            let message = "the scenarios make more than 10000 points together";
+            problems.push(Problem::new(0..0, message, "leave out scenarios, values, axes or repetitions"));
+        }
+        let mut spec = scenarios[0].spec.clone();
+        // Those of the run, which scenarios without targets of their own have.
+        spec.targets = placement::read_targets(root, &spec.labels, problems);
+        Spec { scenarios, ..spec }
     }
 
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
@@ -199,6 +237,8 @@ impl Spec {
             labels,
             targets,
             points,
+            order: sweep.order(),
+            scenarios: Vec::new(),
             skip: sweep.skip,
             sources: Sources::default(),
         }

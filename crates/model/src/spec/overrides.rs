@@ -56,41 +56,88 @@ pub(super) const SECTIONS: [(&str, &[&str]); 7] = [
     ("clients", ClientsSpec::KEYS),
 ];
 
-/// Puts the override into the tree; what it names must exist, what it says is checked when the tree is read.
-pub(super) fn apply(root: &mut Table, set: &Override, sources: &mut Sources, problems: &mut Vec<Problem>) {
-    let base = sources.add("--set", set.text.as_str());
-    let (key, value) = set.text.split_once('=').unwrap_or((&set.text, ""));
-    let key_span = base..base + key.len();
-    let value = tree::parse_value(value, base + key.len() + 1);
-    let path: Vec<&str> = key.trim().split('.').collect();
+/// An override, read: a key with its place, and a value.
+pub(super) struct Set {
+    key: String,
+    key_span: Span,
+    value: Node,
+}
+
+impl Set {
+    /// A field, by a key as `--set` has it, and its value.
+    pub(super) fn new(key: &str, key_span: Span, value: Node) -> Set {
+        Set { key: key.trim().to_owned(), key_span, value }
+    }
+
+    /// Reads what was given; what it says is checked when the tree is read.
+    pub(super) fn read(set: &Override, sources: &mut Sources) -> Set {
+        let base = sources.add("--set", set.text.as_str());
+        let (key, value) = set.text.split_once('=').unwrap_or((&set.text, ""));
+        let value = tree::parse_value(value, base + key.len() + 1);
+        Set::new(key, base..base + key.len(), value)
+    }
+
+    /// Puts it into the scenario that it names, if it does name one. False for every other key.
+    pub(super) fn put_into_scenario(&self, root: &mut Table) -> bool {
+        let Some((name, field)) = self.key.strip_prefix("scenario.").and_then(|rest| rest.split_once('.')) else {
+            return false;
+        };
+        let Some(Node { value: Value::Array(scenarios), .. }) = root.get_mut("scenario") else { return false };
+        let tables = scenarios.iter_mut().filter_map(|node| match &mut node.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        });
+        let mut named = tables.filter(|table| table.get("name").is_some_and(|node| node.label() == name));
+        let Some(table) = named.next() else { return false };
+        match field {
+            "target" => {
+                // It takes the place of both ways to say it.
+                table.entries.retain(|entry| entry.key != "targets");
+                table.set(field, self.key_span.clone(), self.value.clone());
+                true
+            }
+            "workloads" => {
+                table.set(field, self.key_span.clone(), self.value.clone());
+                true
+            }
+            field => set_in(table, "set", field, &self.key_span, self.value.clone()),
+        }
+    }
+}
+
+/// Puts an override into the tree; what it names must exist, what it says is checked when the tree is read.
+pub(super) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
+    let Set { key, key_span, value } = set;
+    let path: Vec<&str> = key.split('.').collect();
     let section_of = |field: &str| SECTIONS.iter().find(|(_, keys)| keys.contains(&field)).map(|(name, _)| *name);
+    let value = value.clone();
     let done = match path.as_slice() {
         [field] if SuiteSpec::KEYS.contains(field) => {
             root.set(field, key_span.clone(), value);
             true
         }
-        ["labels", label] => set_in(root, "labels", label, &key_span, value),
-        ["sweep", axis] => set_in(root, "sweep", axis, &key_span, value),
+        ["labels", label] => set_in(root, "labels", label, key_span, value),
+        ["sweep", axis] => set_in(root, "sweep", axis, key_span, value),
         [section, field] if SECTIONS.iter().any(|(name, _)| name == section) => {
-            set_in(root, section, field, &key_span, value)
+            set_in(root, section, field, key_span, value)
         }
         [field] | ["workload", field] if WorkloadSpec::KEYS.contains(field) => {
-            set_workloads(root, None, field, &key_span, &value)
+            set_workloads(root, None, field, key_span, &value)
         }
         ["workload", name, field] if WorkloadSpec::KEYS.contains(field) => {
-            set_workloads(root, Some(name), field, &key_span, &value)
+            set_workloads(root, Some(name), field, key_span, &value)
         }
         [field] if section_of(field).is_some() => {
-            set_in(root, section_of(field).unwrap_or_default(), field, &key_span, value)
+            set_in(root, section_of(field).unwrap_or_default(), field, key_span, value)
         }
         _ => false,
     };
     if !done {
-        problems.push(Problem::new(key_span, format!("`{}` names no field of this suite", key.trim()), remedy(&path)));
+        problems.push(Problem::new(key_span.clone(), format!("`{key}` names no field of this suite"), remedy(&path)));
     }
 }
 
-fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Span, value: Node) -> bool {
+pub(super) fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Span, value: Node) -> bool {
     if root.get(section).is_none() {
         root.set(section, key_span.clone(), Node { span: key_span.clone(), value: Value::Table(Table::default()) });
     }

@@ -39,6 +39,7 @@ pub fn reference() -> String {
          At most 10,000 points, repetitions included.\n",
     );
     page.push_str(super::placement::REFERENCE);
+    page.push_str(super::scenario::REFERENCE);
     write_arithmetic(&mut page);
     page
 }

@@ -68,6 +68,11 @@ impl Sweep {
         self.spec.repetitions.value.0
     }
 
+    /// In what order points run.
+    pub(super) fn order(&self) -> Order {
+        self.spec.order.value
+    }
+
     /// For each axis, its value in the `combination`-th element of the product of all axes, the last axis fastest.
     fn values(&self, mut combination: usize) -> Vec<(&Axis, &Node)> {
         let mut values = Vec::new();
