@@ -107,6 +107,7 @@ mod tests {
             raw_latencies: false,
             targets: vec![target("/a", 2), target("/b", 1), target("/c", 1)],
             trees: Vec::new(),
+            parts: Vec::new(),
             stages: Vec::new(),
         };
         let worker = |file| {

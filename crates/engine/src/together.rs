@@ -175,6 +175,7 @@ mod tests {
             raw_latencies: false,
             targets: Vec::new(),
             trees: Vec::new(),
+            parts: Vec::new(),
             stages: Vec::new(),
         })
     }

@@ -45,6 +45,7 @@ fn plan(root: &Path, host: u32, backend: Backend, direct: bool, stages: Vec<Host
         contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root, kind, files }],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages,
     }
 }

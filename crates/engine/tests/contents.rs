@@ -63,6 +63,7 @@ fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTarg
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages: stages(),
     };
     open(plan).expect("opens")

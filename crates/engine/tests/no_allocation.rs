@@ -106,6 +106,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
             files: vec![TargetFile { path, size: Bytes(u64::from(WORKERS) * SHARE) }],
         }],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages: vec![
             stage(StageKind::Prepare, 0, Access::Sequential, Stop::Amount),
             stage(StageKind::Measure, 70, Access::Random, Stop::After(Nanos::seconds(3600))),

@@ -62,6 +62,7 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
         contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages,
     }
 }

@@ -16,6 +16,7 @@ pub mod mark;
 pub mod metadata;
 pub mod objective;
 pub mod op;
+pub mod part;
 pub mod plan;
 pub mod planner;
 pub mod priority;

@@ -3,6 +3,7 @@
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
+use crate::part::Part;
 use crate::priority::Priority;
 use crate::search::Search;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
@@ -97,7 +98,7 @@ pub struct PlanNote {
 /// One combination of scenario, workload and sweep values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// The scenario's label.
+    /// The scenario's name; `default` where the suite has none.
     pub scenario: String,
     /// The names of the workloads that run in it, all at the same time.
     pub workloads: Vec<String>,
@@ -121,7 +122,7 @@ impl Point {
 pub struct Stage {
     /// What it is for.
     pub kind: StageKind,
-    /// The point that it belongs to; `None` for `prepare`, which serves all points.
+    /// The point that it belongs to; `None` for `prepare`, which serves all points of its part.
     pub point: Option<u32>,
     /// What the workers do, each one of these; at least one, and all end alike.
     pub works: Vec<Work>,
@@ -351,6 +352,10 @@ pub struct HostPlan {
     pub trees: Vec<Tree>,
     /// Its stages; as many as the plan has.
     pub stages: Vec<HostStage>,
+    /// What is opened and released by itself, in the order of the first stages; every stage, target and tree is in one of them. None where all of
+    /// it is one: without scenarios, or where they have one layout in common.
+    #[serde(default)]
+    pub parts: Vec<Part>,
 }
 
 impl HostPlan {
@@ -457,7 +462,7 @@ impl HostStage {
     }
 
     /// Bytes of the files that its metadata work goes through.
-    fn tree_bytes(&self) -> u64 {
+    pub(crate) fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
         if work.op == Op::Readdir { 0 } else { self.operations().saturating_mul(work.size.0) }
     }
@@ -528,8 +533,12 @@ impl Plan {
         Bytes(stages.map(|(_, number)| self.stage_bytes(number).0).fold(0, u64::saturating_add))
     }
 
-    /// Bytes of the layout on all hosts together; what hosts share counts once.
+    /// Bytes of the layout on all hosts together; what hosts share counts once. Where scenarios have layouts of their own: of those that stand at the
+    /// same time, at their most.
     pub fn footprint(&self) -> Bytes {
+        if self.has_parts() {
+            return self.largest_footprint();
+        }
         let targets = self.hosts.iter().flat_map(|host| &host.targets);
         let own = targets.filter(|target| target.kind != PlannedTarget::Joined);
         let files = own.flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);

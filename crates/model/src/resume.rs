@@ -50,10 +50,13 @@ fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
     rounds
 }
 
-/// The stages with those in front that lay the data out anew, for a layout that is gone.
+/// The stages with those in front that lay the data out anew, for a layout that is gone. A scenario that is over needs none.
 pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
+    let part_of = |stage: u32| record.plan.hosts.first().and_then(|host| host.part_of(stage));
+    let parts: Vec<Option<usize>> = stages.iter().map(|stage| part_of(*stage)).collect();
     for (number, stage) in (0..).zip(&record.plan.stages) {
-        if stage.kind == StageKind::Prepare && !stages.contains(&number) {
+        let is_needed = parts.contains(&part_of(number));
+        if stage.kind == StageKind::Prepare && is_needed && !stages.contains(&number) {
             stages.push(number);
         }
     }
@@ -63,9 +66,10 @@ pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
 
 /// Whether a host still has all that `prepare` wrote. What blocks hold is not looked at.
 ///
-/// Where reads are checked it never has: which generation each block is of, only the process knew that wrote them.
+/// Where reads are checked it never has: which generation each block is of, only the process knew that wrote them. Nor where scenarios have layouts of
+/// their own: that of another one may stand in its place.
 pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
-    if plan.contents.verify {
+    if plan.contents.verify || !plan.parts.is_empty() {
         return false;
     }
     plan.targets.iter().all(|target| {

@@ -14,6 +14,11 @@ pub fn host_suffix(host: u32) -> String {
     format!("-h{host:04}")
 }
 
+/// What is added to the name of a scenario's own folder, behind that of its host, where scenarios take turns on one target and their layouts differ.
+pub fn scenario_suffix(part: u32) -> String {
+    format!("-s{part:04}")
+}
+
 /// One host, and the targets as that host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {

@@ -54,6 +54,7 @@ fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
             files: (0..files).map(file).collect(),
         }],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages: works.iter().enumerate().map(stage).collect(),
     }
 }

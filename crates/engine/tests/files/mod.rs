@@ -78,6 +78,7 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
             files: Vec::new(),
         }],
         trees: (0..trees).map(tree).collect(),
+        parts: Vec::new(),
         stages: ops.iter().enumerate().map(stage).collect(),
     }
 }

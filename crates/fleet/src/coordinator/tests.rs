@@ -25,6 +25,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
         contents: model::plan::Contents::RANDOM,
         targets: vec![],
         trees: Vec::new(),
+        parts: Vec::new(),
         stages: vec![],
     };
     Plan {

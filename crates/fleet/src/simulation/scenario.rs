@@ -232,6 +232,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         contents: model::plan::Contents::RANDOM,
         targets: Vec::new(),
         trees: Vec::new(),
+        parts: Vec::new(),
         stages: Vec::new(),
     };
     let stages = size.stages_ns.iter().map(|ns| Stage {

@@ -470,19 +470,19 @@ fn fitting(scale: Scale, total: u64, room: u64) -> Option<Scale> {
 }
 
 /// Refuses a layout that would fill a file system past its limit.
-fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<Refusal> {
+pub(super) fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     // Two targets on one file system share its space.
     let mut needs: Vec<Need<'_>> = Vec::new();
-    for (target, planned) in facts
-        .targets
-        .iter()
-        .filter_map(|facts| targets.iter().find(|planned| planned.path == facts.path).map(|planned| (facts, planned)))
-    {
-        if !matches!(planned.kind, PlannedTarget::Directory { .. }) {
+    for target in &facts.targets {
+        // Layouts of several scenarios can stand at one target at the same time.
+        let is_ours =
+            |planned: &&Target| planned.path == target.path && matches!(planned.kind, PlannedTarget::Directory { .. });
+        if !targets.iter().any(|planned| is_ours(&planned)) {
             continue;
         }
-        let total: u64 = planned.files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
+        let files = targets.iter().filter(is_ours).flat_map(|planned| &planned.files);
+        let total: u64 = files.map(|file| file.size.0).fold(0, u64::saturating_add);
         let need = total.saturating_sub(used(target).0);
         let there = total.saturating_sub(need);
         match needs.iter_mut().find(|other| same_file_system(other.target, target)) {

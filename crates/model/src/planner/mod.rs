@@ -8,6 +8,7 @@ mod layout;
 mod placement;
 mod refusal;
 mod rotation;
+mod scenarios;
 mod shares;
 mod stages;
 mod trees;
@@ -16,6 +17,7 @@ pub use clients::are_imagined;
 pub use layout::data_file_name;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
+pub use scenarios::SCENARIO_AXIS;
 pub use trees::tree_name;
 
 use crate::event::NoteKind;
@@ -60,6 +62,11 @@ const LEAST_INTERVAL: Nanos = Nanos::millis(10);
 /// # Errors
 /// Every reason why this suite cannot run on these hosts, each with a remedy.
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+    if request.spec.scenarios.is_empty() { plan_alone(request) } else { scenarios::plan(request) }
+}
+
+/// The plan of a suite without scenarios, or of one of them.
+fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
     let hosts = clients::hosts(request, &mut notes);
@@ -173,7 +180,7 @@ fn is_null(request: &Request<'_>) -> bool {
 fn point_of(computed: &ComputedPoint) -> Point {
     let point = &computed.spec;
     Point {
-        // Scenarios come with events and placement; until then every run has the one.
+        // Where there are several, they are named when their plans are joined.
         scenario: "default".to_owned(),
         workloads: point.workloads.iter().map(|workload| workload.name.value.clone()).collect(),
         sweep: point.sweep.clone(),

@@ -262,6 +262,7 @@ pub(super) fn host_plan(
         contents,
         targets: host.targets,
         trees,
+        parts: Vec::new(),
         stages: host_stages,
     })
 }

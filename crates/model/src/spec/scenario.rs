@@ -142,7 +142,8 @@ fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
         let path: Vec<&str> = entry.key.split('.').collect();
         let field = path.last().copied().unwrap_or_default();
         let of_run = OF_THE_RUN.iter().find(|(table, key)| *key == field && [field, table].contains(&path[0]));
-        let section = SECTIONS.iter().find(|(name, keys)| *name == path[0] || (path.len() == 1 && keys.contains(&field)));
+        let section =
+            SECTIONS.iter().find(|(name, keys)| *name == path[0] || (path.len() == 1 && keys.contains(&field)));
         match (of_run, section) {
             (Some((table, key)), _) => problems.push(of_the_run(key, &entry.key_span, &format!("[{table}]"))),
             (None, Some((name, _))) if !TABLES.contains(name) => {
@@ -369,11 +370,9 @@ layout.size = \"2MiB\"
 
     #[test]
     fn the_command_line_has_the_last_word() {
-        let spec = read(
-            TWO,
-            &["layout.size=4MiB", "scenario.two.target=/y", "scenario.two.depth=3", "workload.a.depth=5"],
-        )
-        .expect("good");
+        let spec =
+            read(TWO, &["layout.size=4MiB", "scenario.two.target=/y", "scenario.two.depth=3", "workload.a.depth=5"])
+                .expect("good");
         let [one, two] = spec.scenarios.as_slice() else { panic!("two of them") };
         assert_eq!(two.spec.layout.size.value, Auto::Fixed(Bytes::mib(4)));
         assert_eq!((two.spec.targets[0].paths[0].as_str(), two.has_own_targets), ("/y", true));

@@ -1,0 +1,149 @@
+//! The plan of a suite with scenarios: each is planned as a suite of its own, and the plans are joined.
+
+mod join;
+
+use super::{Refusal, RefusalKind, Request, layout, placement, plan_alone, trees};
+use crate::event::NoteKind;
+use crate::part::Part;
+use crate::plan::{HostPlan, HostStage, Plan, PlannedTarget, Target};
+use crate::spec::{Order, Scenario};
+use crate::testbed::{HostFacts, TargetFacts};
+use crate::units::Bytes;
+
+/// The coordinate of points that says which scenario they belong to.
+pub const SCENARIO_AXIS: &str = "scenario";
+
+/// Decides everything for all scenarios.
+///
+/// # Errors
+/// Every reason why one of them cannot run on these hosts, or all of them not together.
+pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+    let (mut plans, mut refusals) = (Vec::new(), Vec::new());
+    for scenario in &request.spec.scenarios {
+        let planned = hosts_of(request, scenario)
+            .and_then(|hosts| plan_alone(&Request { spec: &scenario.spec, hosts: &hosts, ..*request }));
+        match planned {
+            Ok(plan) => plans.push((scenario.name.as_str(), plan)),
+            Err(found) => refusals.extend(found.into_iter().map(|refusal| Refusal {
+                message: format!("scenario {}: {}", scenario.name, refusal.message),
+                ..refusal
+            })),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    simulated_or_real(&plans)?;
+    let plan = join::join(plans, request.spec.order == Order::Interleaved);
+    let plan = plan.ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
+    let is_imagined = plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined);
+    refusals.extend(twice_at_once(&plan));
+    if !is_imagined {
+        refusals.extend(plan.hosts.iter().zip(request.hosts).flat_map(|(host, facts)| space(request, host, facts)));
+    }
+    if refusals.is_empty() { Ok(plan) } else { Err(refusals) }
+}
+
+/// The hosts with those of their targets that a scenario loads.
+fn hosts_of(request: &Request<'_>, scenario: &Scenario) -> Result<Vec<HostFacts>, Vec<Refusal>> {
+    let names: Vec<String> = request.hosts.iter().map(|host| host.hostname.clone()).collect();
+    let spec = &scenario.spec;
+    // Without any said, all targets are everybody's.
+    let wanted = match spec.targets.is_empty() {
+        true => None,
+        false => Some(placement::targets_of(&spec.labels, &spec.targets, &names)?),
+    };
+    let own = |(number, facts): (usize, &HostFacts)| {
+        let mut facts = facts.clone();
+        if let Some(paths) = wanted.as_ref().and_then(|all| all.get(number)) {
+            let of_path = |path: &String| facts.targets.iter().find(|target| target.path == *path).cloned();
+            facts.targets = paths.iter().filter_map(of_path).collect::<Vec<TargetFacts>>();
+        }
+        facts
+    };
+    Ok(request.hosts.iter().enumerate().map(own).collect())
+}
+
+fn simulated_or_real(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
+    let is_simulated = |plan: &Plan| {
+        plan.hosts.iter().flat_map(|host| &host.targets).any(|target| target.kind == PlannedTarget::Simulated)
+    };
+    let first = plans.first().is_some_and(|(_, plan)| is_simulated(plan));
+    match plans.iter().find(|(_, plan)| is_simulated(plan) != first) {
+        None => Ok(()),
+        Some((name, _)) => Err(vec![Refusal::new(
+            RefusalKind::Usage,
+            format!("scenario {name}: real and simulated targets cannot be compared in one run: their times differ"),
+            "name either real targets or `sim:` ones in all scenarios",
+        )]),
+    }
+}
+
+/// Devices that two layouts would overwrite at the same time.
+fn twice_at_once(plan: &Plan) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for host in &plan.hosts {
+        for (number, part) in host.parts.iter().enumerate() {
+            for other in host.parts[..number].iter().filter(|other| part.meets(other)) {
+                let devices = |part: &Part| {
+                    let mine = part.targets.clone().filter_map(|target| host.targets.get(target as usize));
+                    mine.filter(|target| target.kind == PlannedTarget::Device)
+                        .map(|target| target.path.clone())
+                        .collect()
+                };
+                let theirs: Vec<String> = devices(other);
+                let mine: Vec<String> = devices(part);
+                for device in mine.iter().filter(|device| theirs.contains(device)) {
+                    refusals.push(Refusal::new(
+                        RefusalKind::Target,
+                        format!("host {}: scenarios with different layouts take turns on device {device}, and each would overwrite the other's", host.hostname),
+                        "leave out order = \"interleaved\", give the scenarios one layout, or name a device for each",
+                    ));
+                }
+            }
+        }
+    }
+    refusals.dedup();
+    refusals
+}
+
+/// Whether layouts that stand at the same time fit together; each by itself was looked at.
+fn space(request: &Request<'_>, host: &HostPlan, facts: &HostFacts) -> Vec<Refusal> {
+    let begins = host.parts.iter().filter_map(|part| part.stages.first());
+    let found = begins.map(|begin| {
+        let standing: Vec<&Part> = host.parts.iter().filter(|part| part.stands_at(*begin)).collect();
+        if standing.len() < 2 { Vec::new() } else { space_of(request, host, facts, &standing) }
+    });
+    found.into_iter().find(|refusals| !refusals.is_empty()).unwrap_or_default()
+}
+
+fn space_of(request: &Request<'_>, host: &HostPlan, facts: &HostFacts, standing: &[&Part]) -> Vec<Refusal> {
+    let of = |part: &&Part| host.targets.get(part.targets.start as usize..part.targets.end as usize);
+    let targets: Vec<Target> = standing.iter().filter_map(of).flatten().cloned().collect();
+    let refusals = layout::space(facts, &targets, request.scale);
+    if !refusals.is_empty() {
+        return refusals;
+    }
+    // Trees have what the files leave.
+    let is_in = |stage: &&HostStage| standing.iter().any(|part| part.stages.contains(&stage.stage));
+    let stages: Vec<HostStage> = host.stages.iter().filter(is_in).cloned().collect();
+    trees::refusals(&less(facts, &targets), &host.targets, &host.trees, &stages)
+}
+
+/// The host with what `targets` will take off the free space of their file systems.
+fn less(facts: &HostFacts, targets: &[Target]) -> HostFacts {
+    let bytes = |path: &str| {
+        let files = targets.iter().filter(|target| target.path == path).flat_map(|target| &target.files);
+        files.map(|file| file.size.0).fold(0, u64::saturating_add)
+    };
+    let mut left = facts.clone();
+    for target in &mut left.targets {
+        let same = facts.targets.iter().filter(|other| layout::same_file_system(other, target));
+        let taken = same.map(|other| bytes(&other.path)).fold(0, u64::saturating_add);
+        target.free = Bytes(target.free.0.saturating_sub(taken));
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests;
