@@ -77,7 +77,7 @@ fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
     let mut targets: BTreeSet<usize> =
         (0..).zip(of_files).filter(|(file, _)| touched.contains(file)).map(|(_, target)| target).collect();
     if is_of_trees {
-        targets.extend(0..plan.targets.len());
+        targets.extend(plan.targets_of(row.stage));
     }
     let (mut local, mut remote, mut unknown) = (false, false, false);
     for target in targets {

@@ -6,7 +6,7 @@ use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::HostFacts;
-use model::{Bytes, NoteKind, Op, Record};
+use model::{Bytes, Note, NoteKind, Op, Record};
 
 /// With twice the memory, the cache holds at most half of what is read in any order; the rule of thumb of file-system benchmarks.
 const MEMORY_RULE: u64 = 2;
@@ -14,19 +14,25 @@ const MEMORY_RULE: u64 = 2;
 const LEAST_FROM_MEMORY: f64 = 0.1;
 
 /// A layout that the page cache could hold a good part of, if it was in between.
-pub(crate) fn cached(record: &Record) -> Option<Warning> {
-    let refused = record.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-    if (record.plan.direct && !refused) || record.plan.backend == Backend::Null {
+pub(crate) fn cached(record: &Record, stage: u32) -> Option<Warning> {
+    let concerns = |note: &&Note| note.kind == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage);
+    let refused = record.notes.iter().any(|note| concerns(&note));
+    let engine = record.plan.engine_of(stage)?;
+    if (engine.direct && !refused) || engine.backend == Backend::Null {
         return None;
     }
-    let is_shared = |host: &HostPlan| host.targets.iter().any(|target| target.kind == PlannedTarget::Joined);
+    let targets = |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
+    let is_shared = |host: &HostPlan| targets(host).iter().any(|target| target.kind == PlannedTarget::Joined);
     if record.plan.hosts.iter().any(is_shared) {
         // One file in the memories of all.
         let memory = record.testbed.iter().map(|facts| facts.memory.0).fold(0, u64::saturating_add);
-        return fits(record.plan.footprint(), Bytes(memory));
+        return fits(record.plan.footprint_of(stage), Bytes(memory));
     }
-    let each =
-        |(host, facts): (&HostPlan, &HostFacts)| fits(Bytes(host.files().map(|file| file.size.0).sum()), facts.memory);
+    let each = |(host, facts): (&HostPlan, &HostFacts)| {
+        let files =
+            targets(host).iter().flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
+        fits(Bytes(files), facts.memory)
+    };
     record.plan.hosts.iter().zip(&record.testbed).find_map(each)
 }
 
@@ -36,7 +42,8 @@ pub(crate) fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> 
         return None;
     }
     let hosts = record.plan.hosts.iter().zip(&record.testbed);
-    hosts.map(|(host, facts)| (host.in_trees(), facts.memory)).find_map(|(footprint, memory)| {
+    let in_trees = |host: &HostPlan| host.part_of(row.stage).map_or(Bytes(0), |part| host.in_trees_of(part));
+    hosts.map(|(host, facts)| (in_trees(host), facts.memory)).find_map(|(footprint, memory)| {
         // Files without a byte bring nothing, from wherever.
         if footprint > Bytes(0) { fits(footprint, memory) } else { None }
     })

@@ -10,7 +10,7 @@ use crate::sure::sure;
 use crate::tally::tallies;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::load::{Pace, Rate};
-use model::plan::{Contents, PlannedTarget, StageKind};
+use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::{Nanos, NoteKind, Op, Percent, Record, StageEnd};
@@ -119,10 +119,10 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     found.extend(refusals(record, stage.stage));
     found.extend(match row.work.metadata {
         Some(_) => page_cache::cached_files(record, row),
-        None => page_cache::cached(record),
+        None => page_cache::cached(record, row.stage),
     });
     found.extend(page_cache::from_memory(record, stage, row));
-    found.extend(reducible(record));
+    found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
     let may_idle = row.work.metadata.is_none() && !record.plan.backend.sends_nothing();
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
@@ -131,7 +131,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     found.extend(stalled(record, row));
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
-    found.extend(little_space(record));
+    found.extend(little_space(record, row.stage));
     if !record.plan.scale.is_full() {
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
@@ -176,8 +176,8 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
 }
 
 /// What was asked of the contents of blocks, if that makes them fewer for some storage.
-fn reducible(record: &Record) -> Option<Warning> {
-    let contents = record.plan.hosts.first()?.contents;
+fn reducible(record: &Record, stage: u32) -> Option<Warning> {
+    let contents = record.plan.engine_of(stage)?.contents;
     let is_written = !record.plan.existing && !record.plan.backend.sends_nothing();
     let is_less = contents.compressible > Percent::ZERO || contents.duplicate > Percent::ZERO;
     let Contents { compressible, duplicate, .. } = contents;
@@ -205,7 +205,10 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     let stages = &record.plan.stages;
     let is =
         |kind: StageKind, point: Option<u32>| stages.iter().any(|stage| stage.kind == kind && stage.point == point);
-    let is_written = is(StageKind::Prepare, None) || record.plan.existing || written_before(record, row.stage);
+    let is_prepared = (0..)
+        .zip(stages)
+        .any(|(number, stage)| stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage));
+    let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
     if !is_written && row.op == Op::Read {
         found.push(Warning::NotPrepared);
     }
@@ -216,6 +219,11 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     found
 }
 
+/// Whether two stages work on one layout: those of a scenario, or of scenarios that share it.
+fn is_same_layout(record: &Record, one: u32, other: u32) -> bool {
+    record.plan.hosts.first().is_some_and(|host| host.part_of(one) == host.part_of(other))
+}
+
 /// Whether a complete stage before this one wrote an amount that is every block of the layout.
 fn written_before(record: &Record, stage: u32) -> bool {
     let whole = |earlier: &&StageRecord| {
@@ -223,24 +231,41 @@ fn written_before(record: &Record, stage: u32) -> bool {
         let writes = planned.stop().once().is_some_and(|once| !once.stonewall)
             && planned.works.iter().all(|work| work.read == Percent::ZERO && work.pattern.random == Percent::ZERO);
         let block = planned.works.iter().map(|work| work.largest_block().0).max().unwrap_or(0);
-        let files = record.plan.hosts.iter().flat_map(model::HostPlan::files).count() as u64;
+        let of_layout = |host: &HostPlan| {
+            let targets = host.targets.get(host.targets_of(stage)).unwrap_or_default();
+            targets.iter().map(|target| target.files.len() as u64).sum::<u64>()
+        };
+        let files = record.plan.hosts.iter().map(of_layout).fold(0, u64::saturating_add);
         // Less than a block at the end of each file is nobody's.
         let rest = files.saturating_mul(block);
-        writes && record.plan.amount(earlier.stage).0.saturating_add(rest) > record.plan.footprint().0
+        writes && record.plan.amount(earlier.stage).0.saturating_add(rest) > record.plan.footprint_of(stage).0
     };
-    let complete = |earlier: &&StageRecord| earlier.stage < stage && earlier.end == Some(StageEnd::Complete);
+    let complete = |earlier: &&StageRecord| {
+        let is_before = earlier.stage < stage && is_same_layout(record, earlier.stage, stage);
+        is_before && earlier.end == Some(StageEnd::Complete)
+    };
     record.stages.iter().filter(complete).any(|earlier| whole(&earlier))
 }
 
 /// The fullest file system among the targets that files of ours went to.
-fn little_space(record: &Record) -> Option<Warning> {
+fn little_space(record: &Record, stage: u32) -> Option<Warning> {
     let hosts = record.plan.hosts.iter().zip(&record.testbed);
     let shares = hosts.flat_map(|(host, facts)| {
         facts.targets.iter().filter_map(|facts| {
-            let number = host.targets.iter().position(|planned| planned.path == facts.path)?;
-            let files = host.targets[number].files.iter().map(|file| file.size.0);
-            let trees = host.trees.iter().filter(|tree| tree.target as usize == number).map(|tree| tree.space().0);
-            let bytes = files.chain(trees).fold(0, u64::saturating_add);
+            // Those of the stage's own layout, and of others that stand at the same time.
+            let stands = |number: usize| {
+                let part = host.parts.iter().find(|part| part.targets.contains(&(number as u32)));
+                part.is_none_or(|part| part.stands_at(stage))
+            };
+            let targets = host.targets.iter().enumerate();
+            let here: Vec<usize> = targets
+                .filter(|(number, planned)| planned.path == facts.path && stands(*number))
+                .map(|(number, _)| number)
+                .collect();
+            here.first()?;
+            let files = here.iter().flat_map(|number| &host.targets[*number].files).map(|file| file.size.0);
+            let trees = host.trees.iter().filter(|tree| here.contains(&(tree.target as usize)));
+            let bytes = files.chain(trees.map(|tree| tree.space().0)).fold(0, u64::saturating_add);
             Some((facts.path.clone(), free_share(facts, bytes)?))
         })
     });

@@ -100,6 +100,10 @@ pub struct WorkArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
+    /// Take only this scenario of the suite; may be given several times.
+    #[arg(long = "scenario", value_name = "NAME")]
+    pub scenarios: Vec<String>,
+
     /// Shrink sizes and times together, such as 1/100. The report says so.
     #[arg(long, value_name = "FRACTION", default_value = "1")]
     pub scale: Scale,

@@ -46,8 +46,19 @@ pub struct Asked {
 impl Asked {
     /// The targets of each of the hosts of these names.
     pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
-        let found = planner::targets_of(&self.spec.labels, &self.targets, hosts);
-        found.map_err(|refusals| Failure::refused(&refusals))
+        let of = |targets: &[HostTargets]| {
+            let found = planner::targets_of(&self.spec.labels, targets, hosts);
+            found.map_err(|refusals| Failure::refused(&refusals))
+        };
+        let Some((first, others)) = self.spec.scenarios.split_first() else { return of(&self.targets) };
+        let mut all = of(&first.spec.targets)?;
+        for scenario in others {
+            for (mine, further) in all.iter_mut().zip(of(&scenario.spec.targets)?) {
+                let new: Vec<String> = further.into_iter().filter(|path| !mine.contains(path)).collect();
+                mine.extend(new);
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -66,9 +77,15 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         sets.extend("engine.direct=false".parse::<Override>());
     }
     sets.extend(work.sets.iter().cloned());
-    let spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
+    let mut spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
+    spec.keep_scenarios(&work.scenarios).map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
+    let is_simulated = cluster.is_some();
     let targets = targets(work, &paths, cluster, &spec)?;
+    // A scenario's own targets stay, but a simulated cluster takes the place of all.
+    for scenario in spec.scenarios.iter_mut().filter(|scenario| is_simulated || !scenario.has_own_targets) {
+        scenario.spec.targets.clone_from(&targets);
+    }
     Ok(Asked { spec, targets })
 }
 
@@ -95,7 +112,9 @@ fn targets(
     }
     for given in work.destroy_data.iter().flat_map(|given| &given.0) {
         let is_named = |target: &HostTargets| target.paths.contains(&given.device);
-        if !targets.iter().any(is_named) {
+        let own = spec.scenarios.iter().filter(|scenario| scenario.has_own_targets);
+        let of_scenarios = own.flat_map(|scenario| &scenario.spec.targets);
+        if !targets.iter().chain(of_scenarios).any(is_named) {
             targets.push(of_hosts(None, &given.device));
         }
     }

@@ -83,13 +83,18 @@ impl Part {
         self.stands_at(first(other)) || other.stands_at(first(self))
     }
 
+    /// Bytes of the files in its trees at their fullest.
+    fn in_trees(&self, plan: &HostPlan) -> u64 {
+        let stages = self.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize));
+        stages.map(HostStage::tree_bytes).max().unwrap_or(0)
+    }
+
     /// Bytes of it on a host whose plan is `plan`; what another host makes counts there.
     fn bytes(&self, plan: &HostPlan) -> u64 {
         let targets = plan.targets.iter().zip(0..).filter(|(_, number)| self.targets.contains(number));
         let own = targets.map(|(target, _)| target).filter(|target| target.kind != PlannedTarget::Joined);
         let files = own.flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
-        let stages = self.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize));
-        files.saturating_add(stages.map(HostStage::tree_bytes).max().unwrap_or(0))
+        files.saturating_add(self.in_trees(plan))
     }
 }
 
@@ -157,6 +162,11 @@ impl HostPlan {
             [] => Some(0),
             parts => parts.iter().position(|part| part.stages.binary_search(&stage).is_ok()),
         }
+    }
+
+    /// Bytes of the files in the trees of one part at their fullest.
+    pub fn in_trees_of(&self, part: usize) -> Bytes {
+        self.parts.get(part).map_or_else(|| self.in_trees(), |part| Bytes(part.in_trees(self)))
     }
 
     /// How the host loads in a stage.

@@ -3,7 +3,7 @@
 use crate::results::ResultRow;
 use crate::state::{RunState, run_state};
 use model::load::{Pace, Rate};
-use model::plan::{PlannedTarget, Stop};
+use model::plan::{Contents, HostPlan, PlannedTarget, Stop};
 use model::spec::{Access, Backend};
 use model::{Percent, Record};
 
@@ -74,18 +74,39 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     texts("hosts", false, both(|record| record.plan.hosts.len().to_string()));
     texts("direct I/O", false, [yes(base.plan.direct), yes(other.plan.direct)]);
     texts("backend", false, both(|record| record.plan.backend.to_string()));
-    let contents = both(|record| {
-        record.plan.hosts.first().map_or_else(String::new, |host| {
-            let contents = host.contents;
-            let checked = if contents.verify { ", checked" } else { "" };
-            format!("{} compressible, {} duplicate{checked}", contents.compressible, contents.duplicate)
-        })
-    });
+    let contents = both(|record| record.plan.hosts.first().map_or_else(String::new, |host| contents(&host.contents)));
     texts("contents", false, contents);
     texts("length of an interval", false, both(|record| record.plan.interval.to_string()));
     texts("version of Plimsoll", false, both(|record| record.version.clone()));
     texts("state", false, both(|record| state(&run_state(record))));
     found.0
+}
+
+/// In what two scenarios of a run differ as a whole, each given by one of its stages.
+pub fn scenarios(record: &Record, base: u32, other: u32) -> Vec<Unlike> {
+    let mut found = Differences::default();
+    let plan = &record.plan;
+    let mut texts = |what, pair: [String; 2]| found.add(what, false, [&pair[0], &pair[1]], String::clone);
+    let paths = |stage: u32| {
+        let mine = |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
+        let mut paths: Vec<String> = plan.hosts.iter().flat_map(mine).map(|target| target.path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths.join(", ")
+    };
+    texts("targets", [paths(base), paths(other)]);
+    texts("layout", [base, other].map(|stage| plan.footprint_of(stage).to_string()));
+    let (Some(one), Some(two)) = (plan.engine_of(base), plan.engine_of(other)) else { return found.0 };
+    let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+    texts("direct I/O", [yes(one.direct), yes(two.direct)]);
+    texts("backend", [one.backend.to_string(), two.backend.to_string()]);
+    texts("contents", [contents(&one.contents), contents(&two.contents)]);
+    found.0
+}
+
+fn contents(contents: &Contents) -> String {
+    let checked = if contents.verify { ", checked" } else { "" };
+    format!("{} compressible, {} duplicate{checked}", contents.compressible, contents.duplicate)
 }
 
 fn state(state: &RunState) -> String {

@@ -11,6 +11,7 @@ pub use metric::Metric;
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::results::ResultRow;
+use model::planner::SCENARIO_AXIS;
 use model::{Op, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,6 +146,7 @@ fn scenarios(record: &Record) -> Comparison {
     for mut row in crate::results(record) {
         // What the sides are told apart by is no part of what makes points the same.
         let label = std::mem::take(&mut row.scenario);
+        row.sweep.retain(|(axis, _)| axis != SCENARIO_AXIS);
         match sides.iter_mut().find(|(known, _)| *known == label) {
             Some((_, rows)) => rows.push(row),
             None => sides.push((label, vec![row])),
@@ -152,7 +154,11 @@ fn scenarios(record: &Record) -> Comparison {
     }
     let Some(((base, rows), others)) = sides.split_first() else { return Comparison { others: Vec::new() } };
     let against = |(index, (label, other)): (usize, &(String, Vec<ResultRow>))| {
-        let mut against = Against::new(index + 1, Some((base.clone(), label.clone())), Vec::new());
+        let unlike = match (rows.first(), other.first()) {
+            (Some(base), Some(other)) => alike::scenarios(record, base.stage, other.stage),
+            _ => Vec::new(),
+        };
+        let mut against = Against::new(index + 1, Some((base.clone(), label.clone())), unlike);
         against.fill(rows, other);
         against
     };
@@ -188,8 +194,11 @@ impl Against {
         let places: BTreeMap<&Key, &Vec<&ResultRow>> = other.iter().map(|(key, rows)| (key, rows)).collect();
         for (key, rows) in &base {
             match places.get(key) {
-                // Only in one run do scenarios take turns, repetition by repetition.
-                Some(others) => self.points.push(point(key, rows, others, self.scenarios.is_some())),
+                // Only in one run do scenarios take turns, repetition by repetition; and there only if the suite says so.
+                Some(others) => {
+                    let in_turns = self.scenarios.is_some() && took_turns(rows, others);
+                    self.points.push(point(key, rows, others, in_turns));
+                }
                 None => self.only_base.push(key.clone()),
             }
         }
@@ -197,6 +206,13 @@ impl Against {
         let is_new = |key: &Key| !known.contains(key);
         self.only_other = other.iter().filter(|(key, _)| is_new(key)).map(|(key, _)| key.clone()).collect();
     }
+}
+
+/// Whether the repetitions of two sides ran as pairs: both sides of each before those of the next. Then what drifts with time is in both alike.
+fn took_turns(base: &[&ResultRow], other: &[&ResultRow]) -> bool {
+    let later = |pair: (&&ResultRow, &&ResultRow)| pair.0.stage.max(pair.1.stage);
+    let pairs: Vec<(&&ResultRow, &&ResultRow)> = base.iter().zip(other).collect();
+    pairs.windows(2).all(|pair| later(pair[0]) < pair[1].0.stage.min(pair[1].1.stage))
 }
 
 fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> ComparedPoint {

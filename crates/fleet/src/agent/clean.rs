@@ -1,8 +1,9 @@
 //! Removes what runs left at a target: exactly our own files.
 
 use super::Guard;
+use super::guard::own_folder;
 use crate::wire::{Cleaned, Outcome};
-use model::testbed::{DATA_DIR, MARKER, host_suffix};
+use model::testbed::{DATA_DIR, MARKER};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,7 @@ pub(super) fn clean(guard: &Guard, target: &str) -> Vec<Cleaned> {
     roots.into_iter().map(one).collect()
 }
 
-/// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts.
+/// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts, or scenarios.
 fn roots_of(target: &str) -> Vec<String> {
     let place = Path::new(target);
     let inner = place.join(DATA_DIR);
@@ -50,12 +51,10 @@ fn roots_of(target: &str) -> Vec<String> {
     roots.into_iter().map(|root| root.to_string_lossy().into_owned()).collect()
 }
 
-/// Whether `name` is that of a host's own folder beside `stem`.
+/// Whether `name` is that of a folder of a host, or of a scenario, beside `stem`.
 fn is_host_folder(stem: &OsStr, name: &OsStr) -> bool {
     let (Some(stem), Some(name)) = (stem.to_str(), name.to_str()) else { return false };
-    let number =
-        name.strip_prefix(stem).and_then(|rest| rest.strip_prefix("-h")).and_then(|digits| digits.parse().ok());
-    number.is_some_and(|number| name == format!("{stem}{}", host_suffix(number)))
+    name.strip_prefix(stem).is_some_and(|suffix| own_folder(suffix).is_some())
 }
 
 #[cfg(test)]
@@ -65,7 +64,8 @@ mod tests {
     #[test]
     fn only_folders_with_a_hosts_number_are_taken() {
         let is = |name: &str| is_host_folder(OsStr::new("x"), OsStr::new(name));
-        assert!(is("x-h0003") && is("x-h12345"));
+        assert!(is("x-h0003") && is("x-h12345") && is("x-s0002") && is("x-h0003-s0002"));
+        assert!(!is("x-s2") && !is("x-s0002.bak") && !is("x-h0003-s2"));
         assert!(!is("x-h3") && !is("x") && !is("y-h0003") && !is("x-h00o3") && !is("x-h0003.bak"));
     }
 

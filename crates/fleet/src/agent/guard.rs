@@ -1,6 +1,7 @@
 //! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it may overwrite is a narrower question.
 
 use model::plan::{HostPlan, PlannedTarget};
+use model::testbed::{host_suffix, scenario_suffix};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -109,12 +110,27 @@ impl Guard {
     }
 }
 
-/// Whether `path` lies in a host's own folder beside the target that was allowed, such as `/mnt/x-h0003` beside `/mnt/x`.
+/// Whether `path` lies in a folder of a host, a scenario, or a scenario on a host, beside the target that was allowed, such as `/mnt/x-h0003-s0001` beside
+/// `/mnt/x`.
 fn beside(path: &str, target: &str) -> bool {
-    let Some(rest) = path.strip_prefix(target).and_then(|rest| rest.strip_prefix("-h")) else { return false };
-    let digits = rest.split('/').next().unwrap_or_default();
-    let is_number = digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_number && !Path::new(rest).components().any(|part| part == Component::ParentDir)
+    let Some(rest) = path.strip_prefix(target) else { return false };
+    let suffix = rest.split('/').next().unwrap_or_default();
+    own_folder(suffix).is_some() && !Path::new(rest).components().any(|part| part == Component::ParentDir)
+}
+
+/// The numbers of the host and of the scenario's layout whose folder has a name that ends so, behind the target's: `-h0003`, `-s0001` or both. `None` for any other
+/// ending.
+pub(super) fn own_folder(suffix: &str) -> Option<(Option<u32>, Option<u32>)> {
+    let number = |text: &str| text.parse().ok();
+    let (of_host, of_scenario) = match suffix.strip_prefix("-h") {
+        Some(rest) => rest.split_once("-s").map_or((Some(rest), None), |(host, part)| (Some(host), Some(part))),
+        None => (None, Some(suffix.strip_prefix("-s")?)),
+    };
+    let found = (of_host.and_then(number), of_scenario.and_then(number));
+    let written = |(host, part): (Option<u32>, Option<u32>)| {
+        host.map_or_else(String::new, host_suffix) + &part.map_or_else(String::new, scenario_suffix)
+    };
+    (written(found) == suffix).then_some(found)
 }
 
 /// The path without links and `..`, as far as it exists; what does not exist yet hangs below what does.
@@ -179,6 +195,10 @@ mod tests {
     #[test]
     fn a_hosts_own_folder_beside_an_allowed_target_is_allowed() {
         assert!(beside("/mnt/x-h0003/data-00001.bin", "/mnt/x") && beside("/mnt/x-h0003", "/mnt/x"));
+        assert!(beside("/mnt/x-s0001/data-00001.bin", "/mnt/x") && beside("/mnt/x-h0003-s0001", "/mnt/x"));
+        for path in ["/mnt/x-s1", "/mnt/x-s0001-h0003", "/mnt/x-h0003-s", "/mnt/x-h0003-sx", "/mnt/x-s0001/../y"] {
+            assert!(!beside(path, "/mnt/x"), "{path}");
+        }
         for path in ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"] {
             assert!(!beside(path, "/mnt/x"), "{path}");
         }

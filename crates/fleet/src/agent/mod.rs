@@ -2,6 +2,7 @@
 
 mod clean;
 mod guard;
+mod parts;
 mod stages;
 pub(crate) mod state;
 
@@ -10,9 +11,10 @@ pub use guard::{ALLOW_FILE, Guard, GuardError};
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, Control, OpenTargets, Together};
+use engine::{Clock, Control, Together};
 use model::plan::HostPlan;
 use model::testbed::{HostFacts, TargetKind};
+use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -123,7 +125,7 @@ struct Agent {
     version: String,
     /// The hosts whose virtual time is this one's, too.
     together: Option<Together>,
-    targets: Option<OpenTargets>,
+    targets: Option<Parts>,
     /// A target of them does not answer any more.
     stuck: bool,
     /// Tells what the kernel counts, where somebody asked for that.
@@ -183,13 +185,8 @@ impl Agent {
         if let Err(error) = self.guard.check_plan(&plan) {
             return FromAgent::Refused(error.to_string());
         }
-        let opened = match &self.together {
-            Some(together) => engine::open_together(plan, together),
-            None => engine::open(plan),
-        };
-        match opened {
-            Ok(targets) => {
-                let notes = targets.notes().to_vec();
+        match Parts::begin(plan, self.together.clone()) {
+            Ok((targets, notes)) => {
                 self.targets = Some(targets);
                 FromAgent::Ready { notes }
             }
@@ -212,16 +209,14 @@ impl Agent {
     fn release(&mut self, remove: bool) -> FromAgent {
         let left = match self.targets.take() {
             Some(targets) if self.stuck => {
-                let paths: Vec<&str> = targets.plan().targets.iter().map(|target| target.path.as_str()).collect();
                 let left = format!(
                     "{}: what the run made there stays, because the target does not answer; once it does, remove it with `plimsoll clean`",
-                    paths.join(", ")
+                    targets.abandon().join(", ")
                 );
-                targets.abandon();
                 remove.then_some(left)
             }
-            Some(targets) if remove => targets.remove().err().map(|error| error.to_string()),
-            _ => None,
+            Some(targets) => targets.release(remove),
+            None => None,
         };
         FromAgent::Released { left }
     }

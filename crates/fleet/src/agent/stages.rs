@@ -13,13 +13,18 @@ use std::sync::mpsc::Receiver;
 impl Agent {
     /// Runs a stage from its setting up to its end.
     pub(super) fn run(&mut self, number: u32, orders: &Receiver<ToAgent>) -> FromAgent {
-        let Some((targets, stage)) = self
-            .targets
-            .as_ref()
-            .and_then(|targets| targets.plan().stages.get(number as usize).map(|stage| (targets, stage)))
+        let unfit = |why: String| FromAgent::StageEnded {
+            stage: number,
+            end: StageEnd::Failed(why),
+            notes: Vec::new(),
+            late_ns: None,
+        };
+        if let Some(Err(why)) = self.targets.as_mut().map(|parts| parts.ready(number)) {
+            return unfit(why);
+        }
+        let Some((parts, (targets, stage))) = self.targets.as_ref().and_then(|parts| Some((parts, parts.of(number)?)))
         else {
-            let end = StageEnd::Failed(format!("stage {number} is not in this host's plan"));
-            return FromAgent::StageEnded { stage: number, end, notes: Vec::new(), late_ns: None };
+            return unfit(format!("stage {number} is not in this host's plan"));
         };
         let mut errors = BTreeMap::new();
         let mut sink = |sample: IntervalSample| {
@@ -41,7 +46,7 @@ impl Agent {
         sampler.end();
         let host = targets.plan().host;
         let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
-        let mut notes = Vec::new();
+        let mut notes = parts.notes(number);
         if let Ok(outcome) = &result {
             notes.extend(outcome.degraded.iter().map(|detail| note(NoteKind::EngineDegraded, detail.clone())));
             notes.extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
@@ -49,13 +54,18 @@ impl Agent {
         }
         self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
         let late_ns = result.as_ref().ok().filter(|_| began).map(|outcome| outcome.late_ns);
-        let end = match result {
+        let mut end = match result {
             Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => StageEnd::Failed(format!("{}: {stuck}", stage.kind)),
             Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
             Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
             Ok(_) => StageEnd::Complete,
             Err(error) => StageEnd::Failed(error.to_string()),
         };
+        if end == StageEnd::Complete
+            && let Some(Err(why)) = self.targets.as_mut().map(|parts| parts.ended(number))
+        {
+            end = StageEnd::Failed(why);
+        }
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    simulated_or_real(&plans)?;
+    of_one_kind(&plans)?;
     let plan = join::join(plans, request.spec.order == Order::Interleaved);
     let plan = plan.ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
     let is_imagined = plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined);
@@ -64,19 +64,28 @@ fn hosts_of(request: &Request<'_>, scenario: &Scenario) -> Result<Vec<HostFacts>
     Ok(request.hosts.iter().enumerate().map(own).collect())
 }
 
-fn simulated_or_real(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
+/// Whether figures of all scenarios are figures of the same kind.
+fn of_one_kind(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
     let is_simulated = |plan: &Plan| {
         plan.hosts.iter().flat_map(|host| &host.targets).any(|target| target.kind == PlannedTarget::Simulated)
     };
-    let first = plans.first().is_some_and(|(_, plan)| is_simulated(plan));
-    match plans.iter().find(|(_, plan)| is_simulated(plan) != first) {
-        None => Ok(()),
-        Some((name, _)) => Err(vec![Refusal::new(
-            RefusalKind::Usage,
-            format!("scenario {name}: real and simulated targets cannot be compared in one run: their times differ"),
-            "name either real targets or `sim:` ones in all scenarios",
-        )]),
+    let sends_nothing = |plan: &Plan| plan.backend.sends_nothing();
+    let odd_one = |is: &dyn Fn(&Plan) -> bool| {
+        let first = plans.first().is_some_and(|(_, plan)| is(plan));
+        plans.iter().find(|(_, plan)| is(plan) != first).map(|(name, _)| *name)
+    };
+    let refuse = |name: &str, what: &str, remedy: &str| {
+        Err(vec![Refusal::new(RefusalKind::Usage, format!("scenario {name}: {what}"), remedy)])
+    };
+    if let Some(name) = odd_one(&is_simulated) {
+        let what = "real and simulated targets cannot be compared in one run: their times differ";
+        return refuse(name, what, "name either real targets or `sim:` ones in all scenarios");
     }
+    if let Some(name) = odd_one(&sends_nothing) {
+        let what = "its backend and that of the first scenario differ in whether anything is sent to the targets";
+        return refuse(name, what, "give all scenarios a backend that does, or none");
+    }
+    Ok(())
 }
 
 /// Devices that two layouts would overwrite at the same time.

@@ -1,0 +1,118 @@
+//! The layouts of a host's plan: all of it at once, or those of scenarios, each from its first stage to its last.
+
+use engine::{EngineError, OpenTargets, Together};
+use model::plan::{HostPlan, HostStage};
+use model::{Note, StageKind};
+
+/// A host's plan with what of it is open.
+pub(super) struct Parts {
+    plan: HostPlan,
+    /// In the order of the plan's parts.
+    open: Vec<Option<OpenTargets>>,
+    together: Option<Together>,
+}
+
+impl Parts {
+    /// Claims and opens what has no part of its own; layouts of scenarios wait for their first stage. The notes say what had to be done otherwise than
+    /// planned.
+    pub(super) fn begin(plan: HostPlan, together: Option<Together>) -> Result<(Parts, Vec<Note>), EngineError> {
+        let mut parts = Parts { open: (0..plan.part_count()).map(|_| None).collect(), plan, together };
+        let mut notes = Vec::new();
+        if parts.plan.parts.is_empty() {
+            let opened = parts.opened(parts.plan.clone())?;
+            notes.extend(opened.notes().iter().cloned());
+            parts.open = vec![Some(opened)];
+        }
+        Ok((parts, notes))
+    }
+
+    fn opened(&self, plan: HostPlan) -> Result<OpenTargets, EngineError> {
+        match &self.together {
+            Some(together) => engine::open_together(plan, together),
+            None => engine::open(plan),
+        }
+    }
+
+    /// Takes in stages that the plan gets while it runs. Only a plan without parts grows.
+    pub(super) fn extend(&mut self, stages: Vec<HostStage>) {
+        if let [Some(targets)] = self.open.as_mut_slice() {
+            targets.extend(stages);
+        }
+    }
+
+    /// Sees to it that the layout of a stage is there.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or what stood before it cannot be removed; in words.
+    pub(super) fn ready(&mut self, stage: u32) -> Result<(), String> {
+        self.remove_where(|parts, number| parts.plan.parts.get(number).is_some_and(|part| part.is_over_at(stage)))?;
+        let Some(number) = self.plan.part_of(stage).filter(|number| self.open[*number].is_none()) else {
+            return Ok(());
+        };
+        let plan = self.plan.alone(number).ok_or_else(|| format!("stage {stage} is not in this host's plan"))?;
+        self.open[number] = Some(self.opened(plan).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// Removes the layout whose last stage this was, once others are still to come: all hosts are through with it, and none has begun the next. That of the
+    /// last scenario stays until the run is over.
+    ///
+    /// # Errors
+    /// When it cannot be removed; in words.
+    pub(super) fn ended(&mut self, stage: u32) -> Result<(), String> {
+        let parts = &self.plan.parts;
+        if !parts.iter().any(|part| part.stages.last().is_some_and(|last| *last > stage)) {
+            return Ok(());
+        }
+        self.remove_where(|parts, number| parts.plan.parts.get(number).is_some_and(|part| part.is_over_at(stage + 1)))
+    }
+
+    fn remove_where(&mut self, is_over: impl Fn(&Parts, usize) -> bool) -> Result<(), String> {
+        for number in 0..self.open.len() {
+            if is_over(self, number)
+                && let Some(targets) = self.open[number].take()
+            {
+                targets.remove().map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The open targets of a stage, and the stage as they know it.
+    pub(super) fn of(&self, stage: u32) -> Option<(&OpenTargets, &HostStage)> {
+        let targets = self.open.get(self.plan.part_of(stage)?)?.as_ref()?;
+        let found = targets.plan().stages.iter().find(|known| known.stage == stage)?;
+        Some((targets, found))
+    }
+
+    /// What had to be done otherwise than planned when the scenario's layout was opened, for a stage whose figures it concerns.
+    pub(super) fn notes(&self, stage: u32) -> Vec<Note> {
+        let found = self.of(stage).filter(|(_, found)| !self.plan.parts.is_empty() && found.kind == StageKind::Measure);
+        let notes = found.map_or(&[][..], |(targets, _)| targets.notes());
+        notes.iter().map(|note| Note { stage: Some(stage), ..note.clone() }).collect()
+    }
+
+    /// Lets go of everything. Comes back with what could not be removed, in words.
+    pub(super) fn release(self, remove: bool) -> Option<String> {
+        let open = self.open.into_iter().flatten();
+        let left: Vec<String> = match remove {
+            true => open.filter_map(|targets| targets.remove().err()).map(|error| error.to_string()).collect(),
+            false => {
+                open.for_each(drop);
+                Vec::new()
+            }
+        };
+        (!left.is_empty()).then(|| left.join("; "))
+    }
+
+    /// Lets go of targets that do not answer. Comes back with the places where something stays.
+    pub(super) fn abandon(self) -> Vec<String> {
+        let open = self.open.into_iter().flatten();
+        open.flat_map(|targets| {
+            let paths: Vec<String> = targets.plan().targets.iter().map(|target| target.path.clone()).collect();
+            targets.abandon();
+            paths
+        })
+        .collect()
+    }
+}
