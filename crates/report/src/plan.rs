@@ -18,10 +18,14 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
     let _ = writeln!(text, "suite    {}", suite(plan));
     for (host, facts) in plan.hosts.iter().zip(hosts) {
         let _ = writeln!(text, "host     {}", host_line(facts));
-        for target in &host.targets {
+        for (number, target) in (0..).zip(&host.targets) {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path);
-            let _ = writeln!(text, "target   {}", target_line(plan, target, facts));
+            let scenarios = scenarios(plan, host, number);
+            let _ = writeln!(text, "target   {scenarios}{}", target_line(plan, (host, number), target, facts));
         }
+    }
+    if plan.has_parts() {
+        let _ = writeln!(text, "layouts  {}", layouts(plan));
     }
     let _ = writeln!(text, "writes   {}", writes(plan));
     let _ = writeln!(text, "time     {}", time(plan));
@@ -104,25 +108,46 @@ pub fn host_line(facts: &HostFacts) -> String {
     text
 }
 
-fn target_line(plan: &Plan, target: &Target, facts: Option<&TargetFacts>) -> String {
-    let place = match &target.kind {
+/// The scenarios whose layout a target holds: `local, remote: `; nothing where all have one.
+fn scenarios(plan: &Plan, host: &HostPlan, target: u32) -> String {
+    let Some(part) = host.parts.iter().find(|part| part.targets.contains(&target)) else { return String::new() };
+    let mut names: Vec<&str> = Vec::new();
+    for stage in part.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize)) {
+        let name = stage.point.and_then(|point| plan.points.get(point as usize)).map(|point| point.scenario.as_str());
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    format!("{}: ", names.join(", "))
+}
+
+/// When the layouts of scenarios stand, and what they take at most.
+fn layouts(plan: &Plan) -> String {
+    let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
+    let meet = parts.iter().enumerate().any(|(number, part)| parts[..number].iter().any(|other| part.meets(other)));
+    let most = plan.footprint();
+    match meet {
+        true => format!("{} side by side, {most} at most", parts.len()),
+        false => format!("{} one after the other, each removed before the next is made, {most} at most", parts.len()),
+    }
+}
+
+fn target_line(plan: &Plan, place: (&HostPlan, u32), target: &Target, facts: Option<&TargetFacts>) -> String {
+    let name = match &target.kind {
         PlannedTarget::Directory { root } => root,
         PlannedTarget::Joined | PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => {
             &target.path
         }
     };
-    let mut text = format!("{place}: {}", layout(plan, target));
+    let mut text = format!("{name}: {}", layout(plan, place, target));
     if let Some(facts) = facts {
         let _ = write!(text, "; {}", medium(facts));
     }
     text
 }
 
-fn layout(plan: &Plan, target: &Target) -> String {
+fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> String {
     let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
     let each = target.files.first().map_or(Bytes(0), |file| file.size);
-    let number = plan.hosts.iter().find_map(|host| host.targets.iter().position(|other| other.path == target.path));
-    if let Some(words) = number.and_then(|number| trees(plan, number as u32)) {
+    if let Some(words) = trees(plan, host, number) {
         return words;
     }
     match (&target.kind, plan.backend) {
@@ -143,11 +168,14 @@ fn layout(plan: &Plan, target: &Target) -> String {
 }
 
 /// The trees of a target, where it has any. Points that differ in their workers have trees of their own, one after the other.
-fn trees(plan: &Plan, target: u32) -> Option<String> {
+fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
     let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target);
     let first = trees().next()?;
     let directories = trees().map(Tree::directories).fold(0, u64::saturating_add);
-    let files = |host: &HostPlan| host.stages.iter().map(HostStage::operations).max().unwrap_or(0);
+    let stages: Option<&[u32]> =
+        host.parts.iter().find(|part| part.targets.contains(&target)).map(|part| part.stages.as_slice());
+    let is_here = |stage: &&HostStage| stages.is_none_or(|stages| stages.contains(&stage.stage));
+    let files = |host: &HostPlan| host.stages.iter().filter(is_here).map(HostStage::operations).max().unwrap_or(0);
     let noun = if directories == 1 { "directory" } else { "directories" };
     Some(format!(
         "{} of {} at a time, in {} with {} {noun}",
