@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Suite, hosts that it is for, and what its full plan has to say.
-const FULL: [(&str, u32, &[&str]); 14] = [
+const FULL: [(&str, u32, &[&str]); 12] = [
     ("azure-stack-hci", 6, &["36 GiB to prepare", "then 5m 50s", "4k-random-read-latency", "128k-sequential-write"]),
-    ("s2d-disaggregated", 1, &["8 files × 6.98 GiB", "then 36m 00s", "equal-rate (repetition 3)"]),
+    ("s2d-disaggregated", 1, &["8 files × 6.98 GiB", "then 1h 48m", "equal-rate (scenario=tcp, repetition 3)"]),
     (
         "vsan-four-corners",
         16,
@@ -21,10 +21,37 @@ const FULL: [(&str, u32, &[&str]); 14] = [
             "16 × 10       30m 00s   1h 00m",
         ],
     ),
-    ("hyperflex-stretched", 10, &["then 1h 10m", "5 files × 18.63 GiB", "50% random, the rest sequential, 67% read"]),
-    ("pixstor-nvme", 16, &["(workers=1) ", "size=256 GiB", "(workers=1024)", "16 × 64", "size=4 GiB"]),
-    ("pixstor-nvme-n-1", 16, &["1 file of 4 TiB", "(workers=512)", "16 × 32", "size=256 GiB"]),
-    ("pixstor-nvme-random", 16, &["permutation read", "(workers=512)", "size=8 GiB"]),
+    (
+        "hyperflex-stretched",
+        10,
+        &[
+            "then 2h 20m",
+            "8k-67-33 (scenario=remote)",
+            "5 files × 18.63 GiB",
+            "50% random, the rest sequential, 67% read",
+        ],
+    ),
+    (
+        "pixstor-nvme",
+        16,
+        &[
+            "n-n-sequential-write (scenario=n-n, workers=1) ",
+            "n-n-sequential-read (scenario=n-n, workers=1024)",
+            "16 × 64",
+            "size=256 GiB",
+            "size=4 GiB",
+            "n-1: ",
+            "1 file of 4 TiB",
+            "n-1-sequential-write (scenario=n-1, workers=512)",
+            "16 × 32",
+            "permutation read",
+            "random-read (scenario=random, workers=512)",
+            "size=8 GiB",
+            "2,097,152 files of 4 KiB at a time",
+            "small-files (scenario=metadata, workers=512, operation=remove)",
+            "4 one after the other, each removed before the next is made",
+        ],
+    ),
     ("vmfleet-general", 1, &["general (read=70%)", "hot-spot", "then 33m 00s"]),
     ("vmfleet-vdi", 1, &["20% hot-spot, the rest sequential, write", "+ writes"]),
     ("vmfleet-sql", 1, &["hot-spot 70% read", "+ log"]),
@@ -50,7 +77,8 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
 #[test]
 fn the_time_of_amounts_is_told_with_what_it_assumes() {
     let folder = scratch();
-    let args = ["plan", "pixstor-nvme-n-1", "--set", "clients.count=16", "--set", "clients.memory=128GiB"];
+    let args =
+        ["plan", "pixstor-nvme", "--scenario", "n-1", "--set", "clients.count=16", "--set", "clients.memory=128GiB"];
     let plan = plimsoll(folder.path(), &args).with_code(0).out;
     // 0.25 + 0.5 + 1 + 2 TiB and six times 4 TiB, written and read: 55.5 TiB at 200 MB/s.
     assert!(plan.contains("84h 45m") && plan.contains("for the amounts (at an assumed 200 MB/s)"), "{plan}");
@@ -81,9 +109,9 @@ fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
 fn each_runs_small_on_one_machine() {
     for (suite, scale, points, workloads) in [
         ("azure-stack-hci", "1/500", 5, vec!["4k-random-read-latency", "128k-sequential-write"]),
-        ("s2d-disaggregated", "1/2000", 6, vec!["fixed-depth", "equal-rate"]),
+        ("s2d-disaggregated", "1/2000", 18, vec!["fixed-depth", "equal-rate"]),
         ("vsan-four-corners", "1/20000", 15, vec!["4k-random-read", "8k-random-70-30", "32k-sequential-write"]),
-        ("hyperflex-stretched", "1/5000", 1, vec!["8k-67-33"]),
+        ("hyperflex-stretched", "1/5000", 2, vec!["8k-67-33"]),
         ("vmfleet-general", "1/1000", 3, vec!["general"]),
         // At 6 a second a shorter stage might see no request.
         ("vmfleet-vdi", "1/300", 2, vec!["reads", "writes"]),
@@ -97,16 +125,14 @@ fn each_runs_small_on_one_machine() {
 
 #[test]
 fn the_suites_of_large_transfers_run_small_with_small_transfers() {
-    let block = "block_size=64KiB";
     let few = "sweep.workers=\"1..4 x2\"";
-    for (suite, points, workloads) in [
-        ("pixstor-nvme", 6, ["n-n-sequential-write", "n-n-sequential-read"]),
-        ("pixstor-nvme-n-1", 6, ["n-1-sequential-write", "n-1-sequential-read"]),
-    ] {
-        check(suite, &small(suite, "1/10000", &[block, few]), points, &workloads);
-    }
-    let json = small("pixstor-nvme-random", "1/10000", &["prepare_block=64KiB", few]);
-    check("pixstor-nvme-random", &json, 6, &["random-read", "random-write"]);
+    let sequential = ["n-n-sequential-write", "n-n-sequential-read", "n-1-sequential-write", "n-1-sequential-read"];
+    let blocks: Vec<String> = sequential.iter().map(|name| format!("workload.{name}.block_size=64KiB")).collect();
+    let mut sets: Vec<&str> = blocks.iter().map(String::as_str).collect();
+    sets.extend([few, "prepare_block=64KiB"]);
+    let json = small("pixstor-nvme", "1/10000", &sets);
+    let others = ["random-read", "random-write", "small-files"];
+    check("pixstor-nvme", &json, 3 * (2 + 2 + 2 + 4), &[&sequential[..], &others].concat());
     let json = small("io500-like", "1/3000", &["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"]);
     check("io500-like", &json, 4, &["easy-write", "hard-write", "easy-read", "hard-read"]);
 }

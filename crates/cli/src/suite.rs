@@ -10,7 +10,7 @@ use model::spec::{ALL_HOSTS, HostTargets, Override, nearest};
 use std::path::Path;
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 19] = [
+pub const BUILT_IN: [(&str, &str); 17] = [
     ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
     ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
@@ -21,8 +21,6 @@ pub const BUILT_IN: [(&str, &str); 19] = [
     ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
     ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
     ("pixstor-nvme", include_str!("../../../suites/pixstor-nvme.toml")),
-    ("pixstor-nvme-n-1", include_str!("../../../suites/pixstor-nvme-n-1.toml")),
-    ("pixstor-nvme-random", include_str!("../../../suites/pixstor-nvme-random.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
     ("s2d-disaggregated", include_str!("../../../suites/s2d-disaggregated.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),

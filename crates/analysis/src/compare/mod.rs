@@ -129,7 +129,12 @@ pub fn compare(records: &[&Record]) -> Comparison {
 }
 
 fn runs(records: &[&Record]) -> Comparison {
-    let rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
+    let mut rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
+    // Runs of one scenario each are what is compared, and not what makes points the same.
+    let names: Vec<Vec<&str>> = records.iter().map(|record| record.plan.scenarios()).collect();
+    if names.iter().all(|names| names.len() <= 1) && names.iter().any(|names| *names != ["default"]) {
+        rows.iter_mut().flatten().for_each(without_scenario);
+    }
     let against = |run: usize| {
         let unlike = alike::runs(records[0], records[run]);
         let mut against = Against::new(run, None, unlike);
@@ -141,12 +146,18 @@ fn runs(records: &[&Record]) -> Comparison {
     Comparison { others: (1..records.len()).map(against).collect() }
 }
 
+/// The row as it would be in a suite without scenarios.
+fn without_scenario(row: &mut ResultRow) {
+    row.scenario.clear();
+    row.sweep.retain(|(axis, _)| axis != SCENARIO_AXIS);
+}
+
 fn scenarios(record: &Record) -> Comparison {
     let mut sides: Vec<(String, Vec<ResultRow>)> = Vec::new();
     for mut row in crate::results(record) {
         // What the sides are told apart by is no part of what makes points the same.
-        let label = std::mem::take(&mut row.scenario);
-        row.sweep.retain(|(axis, _)| axis != SCENARIO_AXIS);
+        let label = row.scenario.clone();
+        without_scenario(&mut row);
         match sides.iter_mut().find(|(known, _)| *known == label) {
             Some((_, rows)) => rows.push(row),
             None => sides.push((label, vec![row])),

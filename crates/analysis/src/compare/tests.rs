@@ -107,6 +107,27 @@ fn scenarios_of_one_run_are_compared_in_pairs() {
 }
 
 #[test]
+fn scenarios_that_took_no_turns_make_no_pairs() {
+    let points = [("local", 1_000.0), ("local", 1_100.0), ("remote", 500.0), ("remote", 505.0)];
+    let comparison = compare(&[&repeated(&points)]);
+    let point = &comparison.others[0].points[0];
+    assert_eq!((point.paired, point.repetitions), (false, (2, 2)));
+}
+
+#[test]
+fn runs_of_one_scenario_each_have_their_points_in_common() {
+    let side = |name: &str, level: f64| {
+        let mut record = repeated(&[(name, level)]);
+        record.plan.points[0].sweep.insert(0, (SCENARIO_AXIS.to_owned(), name.to_owned()));
+        record
+    };
+    let comparison = compare(&[&side("local", 1_000.0), &side("remote", 500.0)]);
+    let against = &comparison.others[0];
+    assert_eq!((against.points.len(), against.only_base.len(), against.only_other.len()), (1, 0, 0));
+    assert!(against.points[0].key.sweep.is_empty() && against.scenarios.is_none());
+}
+
+#[test]
 fn other_work_under_the_same_name_is_refused_with_the_reason() {
     let base = run(SUITE, 1, 30, 1_000.0);
     let against = |suite: &str| compare(&[&base, &run(suite, 2, 30, 1_000.0)]).others.remove(0);
