@@ -85,11 +85,11 @@ pub fn audit(
     options: &AuditOptions<'_>,
     tick: &mut dyn FnMut(AuditStep),
 ) -> Result<Audit, AuditError> {
-    let plan = host(record, options.host)?;
-    if !plan.parts.is_empty() {
+    if record.plan.has_parts() {
         let text = "the run had scenarios, and the layout of each was removed when the next one began; run one with --scenario NAME --keep-data, and check that";
         return Err(AuditError::Usage(text.to_owned()));
     }
+    let plan = host(record, options.host)?;
     sound::check(plan).map_err(damaged)?;
     let places = places::open(plan, options.targets)?;
     audit_places(record, plan, &places, options, MOST_BLOCKS, tick)

@@ -92,15 +92,32 @@ impl OpenTargets {
         std::mem::forget(self);
     }
 
+    /// Takes the bytes off our own files. The kernel ends a ring after its worker is gone, and holds the files until then: what is only unlinked can
+    /// take its space for some time yet, and the next layout may need it. Comes back with the bytes that were freed.
+    fn give_space_back(&self) -> u64 {
+        let targets = self.plan.targets.iter();
+        let is_ours = targets.flat_map(|target| {
+            let is_ours = matches!(target.kind, PlannedTarget::Directory { .. });
+            target.files.iter().map(move |_| is_ours)
+        });
+        let ours = self.files.iter().zip(is_ours).filter(|(_, is_ours)| *is_ours).map(|(file, _)| file);
+        // Where it does not work, the removal that follows does it in its own time.
+        let freed = ours.filter_map(|file| {
+            let size = rustix::fs::fstat(file).ok()?.st_size as u64;
+            rustix::fs::ftruncate(file, 0).ok().map(|()| size)
+        });
+        freed.fold(0, u64::saturating_add)
+    }
+
     /// Closes everything and removes the files that the run made; devices and files of others stay as they are. Comes back with
     /// the bytes that were freed.
     ///
     /// # Errors
     /// When the system refuses; what is left carries our marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
+        let mut freed = self.give_space_back();
         drop(self.files);
         drop(self.trees);
-        let mut freed = 0;
         for claim in self.claims {
             freed += claim.remove().map_err(|error| {
                 let what = format!("the files of the run cannot be removed: {error}");

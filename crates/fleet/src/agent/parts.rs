@@ -1,8 +1,13 @@
 //! The layouts of a host's plan: all of it at once, or those of scenarios, each from its first stage to its last.
 
 use engine::{EngineError, OpenTargets, Together};
-use model::plan::{HostPlan, HostStage};
+use model::plan::{HostPlan, HostStage, PlannedTarget};
 use model::{Note, StageKind};
+use std::time::Duration;
+
+/// How long a device that the layout before had is waited for between two looks, and how often: five seconds in all.
+const LOOK: Duration = Duration::from_millis(50);
+const MOST_LOOKS: u32 = 100;
 
 /// A host's plan with what of it is open.
 pub(super) struct Parts {
@@ -50,8 +55,21 @@ impl Parts {
             return Ok(());
         };
         let plan = self.plan.alone(number).ok_or_else(|| format!("stage {stage} is not in this host's plan"))?;
-        self.open[number] = Some(self.opened(plan).map_err(|error| error.to_string())?);
+        self.open[number] = Some(self.opened_after_others(&plan).map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    /// Opens a layout behind others. The kernel ends the rings of their workers in its own time, and until then a device counts as in use.
+    fn opened_after_others(&self, plan: &HostPlan) -> Result<OpenTargets, EngineError> {
+        let has_device = plan.targets.iter().any(|target| target.kind == PlannedTarget::Device);
+        let mut left = if has_device { MOST_LOOKS } else { 0 };
+        loop {
+            match self.opened(plan.clone()) {
+                Err(_) if left > 0 => left -= 1,
+                outcome => return outcome,
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Removes the layout whose last stage this was, once others are still to come: all hosts are through with it, and none has begun the next. That of the
