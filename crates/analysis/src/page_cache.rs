@@ -133,8 +133,21 @@ mod tests {
                 file.size = Bytes(0);
             }
             record.plan.hosts[0].targets[0].files[0].size = Bytes(times << 29);
-            cached(record).is_some()
+            let stage = record.plan.measure_stage(0).expect("measured");
+            cached(record, stage).is_some()
         };
         assert!(with(1) && with(3) && !with(4));
+    }
+
+    #[test]
+    fn each_scenario_is_judged_by_its_own_layout_and_its_own_way_to_it() {
+        let suite = "[[workload]]\nname = \"w\"\n[[scenario]]\nname = \"direct\"\nlayout = { size = \"1MiB\" }\n\
+            [[scenario]]\nname = \"small\"\nlayout = { size = \"1MiB\" }\nengine = { direct = false }\n\
+            [[scenario]]\nname = \"large\"\nlayout = { size = \"64MiB\", files = 1 }\nengine = { direct = false }\n";
+        let mut recorded = Recorded::new(suite);
+        let record = recorded.record_mut();
+        record.testbed[0].memory = Bytes::mib(32);
+        let doubted = |point: u32| cached(record, record.plan.measure_stage(point).expect("measured")).is_some();
+        assert_eq!([doubted(0), doubted(1), doubted(2)], [false, true, false]);
     }
 }
