@@ -328,7 +328,7 @@ workload.read.depth = 8
 
 Scenarios run one after the other, each on a layout that is made before its first stage and removed after its last, so that the largest layout has to fit and not their sum; a scenario
 whose layout is the same as that of the one before it goes on with it. With `order = \"interleaved\"` and `repetitions` in `[sweep]`, all of them run once, then all of them again (A B C A B C): then their layouts stand side by
-side, and are prepared before the first point.
+side, and are prepared before the first point. `--keep-data` keeps what stands at the end: the last layout, or all that stood side by side.
 ";
 
 #[cfg(test)]
