@@ -27,8 +27,8 @@ pub(super) struct Outcome {
     pub(super) agreed_ns: Vec<(u32, u64)>,
     /// Things that happened, of all kinds.
     pub(super) happened: u64,
-    /// The real time that the coordinator took for its decisions, in ns.
-    pub(super) deciding_ns: u64,
+    /// The real time that the coordinator took for its decisions in each minute of virtual time, in ns.
+    pub(super) deciding_ns: Vec<u64>,
 }
 
 /// What happened on one host and to it.
@@ -162,7 +162,7 @@ impl<'a> World<'a> {
             sides: scenario.hosts.iter().enumerate().map(side).collect(),
             record,
             recorded: 0,
-            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0, deciding_ns: 0 },
+            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0, deciding_ns: Vec::new() },
             rng: Rng::new(derive(scenario.seed, &[6])),
         }
     }
@@ -334,7 +334,11 @@ impl<'a> World<'a> {
         let Some(coordinator) = &mut self.coordinator else { return };
         let began = Instant::now();
         let actions = coordinator.step(input, now);
-        self.outcome.deciding_ns += began.elapsed().as_nanos() as u64;
+        let took_ns = began.elapsed().as_nanos() as u64;
+        let minute = (now_ns / (60 * SECOND)) as usize;
+        let minutes = &mut self.outcome.deciding_ns;
+        minutes.resize(minutes.len().max(minute + 1), 0);
+        minutes[minute] += took_ns;
         for action in actions {
             match action {
                 Action::Send { host, message } => self.send(host, message),
