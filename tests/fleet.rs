@@ -6,7 +6,7 @@ mod common;
 
 use cluster::{SlurmCluster, SshCluster};
 use common::{Ended, command, end, has, names, plimsoll, scratch, signal, text, wait_for_samples, wait_until};
-use model::{NoteKind, Record, RunEnd};
+use model::{IntervalSample, NoteKind, Record, RunEnd};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -46,6 +46,12 @@ fn assert_totals(folder: &Path, record: &Record) {
 fn agents(path: &Path) -> Vec<String> {
     let wanted = format!("agent --allow {}", path.display());
     let out = Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+}
+
+/// The agents that a process started itself.
+fn started_by(process: u32) -> Vec<String> {
+    let out = Command::new("pgrep").args(["-P", &process.to_string(), "-f", "agent --allow"]).output().expect("pgrep");
     String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
@@ -156,6 +162,76 @@ fn ctrl_c_reaches_every_host() {
     assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
 }
 
+/// What was measured, in an order that does not say in which it came.
+fn measured(record: &Record) -> Vec<IntervalSample> {
+    let mut samples: Vec<_> = record.stages.iter().flat_map(|stage| stage.samples.clone()).collect();
+    samples.sort_by_key(|sample| (sample.stage, sample.host, sample.interval));
+    samples
+}
+
+#[test]
+fn agents_that_start_one_another_bring_the_same_to_the_bit() {
+    let folder = scratch();
+    let target = "sim:constant,service=2ms,servers=4,capacity=64MiB";
+    let run = |fanout: &[&str]| {
+        let hosts = [&["--hosts", "local:7"], fanout].concat();
+        plimsoll(folder.path(), &arguments(&hosts, "20s", &[target])).with_code(0);
+        let record = recorded(folder.path());
+        assert_totals(folder.path(), &record);
+        std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+        record
+    };
+    let flat = run(&[]);
+    assert_eq!(heard_of(&flat).0.len(), 7);
+    for fanout in ["2", "3"] {
+        let tree = run(&["--fanout", fanout]);
+        assert_eq!(measured(&tree), measured(&flat));
+        assert_eq!(heard_of(&tree), heard_of(&flat));
+    }
+}
+
+#[test]
+fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let child = start(folder.path(), &arguments(&["--hosts", "local:70"], "120s", &[text(&data)]), &[]);
+    wait_for_samples(folder.path(), 70);
+    // Nine started here, and the other 61 by these.
+    assert_eq!(started_by(child.id()).len(), 9);
+    assert_eq!(agents(&data).len(), 70);
+    signal(&child, "INT");
+    end(child).with_code(130);
+    assert!(agents(&data).is_empty());
+    let record = recorded(folder.path());
+    let all: BTreeSet<u32> = (0..70).collect();
+    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_totals(folder.path(), &record);
+    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
+}
+
+#[test]
+fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
+    // local-1 starts local-2 and local-3, local-4 the others.
+    let child = start(folder.path(), &arguments(&["--hosts", "local:6", "--fanout", "2"], "6s", &more), &[]);
+    wait_for_samples(folder.path(), 6);
+    let relays = started_by(child.id());
+    assert_eq!(relays.len(), 2);
+    kill(&relays[0]);
+    wait_until("the agents below it to end", || agents(&data).len() == 3);
+    end(child).with_code(0);
+    let record = recorded(folder.path());
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    let lost: BTreeSet<u32> =
+        record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
+    assert_eq!(lost.len(), 3);
+    assert_eq!(heard_of(&record).1, (0..6).filter(|host| !lost.contains(host)).collect());
+    let told = record.notes.iter().filter(|note| note.detail.contains("its relay local-")).count();
+    assert_eq!(told, 2, "{:?}", record.notes);
+}
+
 #[test]
 fn hosts_that_cannot_be_are_refused_before_anything_is_touched() {
     let folder = scratch();
@@ -209,6 +285,43 @@ fn four_hosts_over_ssh_do_what_one_does() {
 
     over_ssh(&cluster, folder.path(), &["clean", "--hosts", "n[1-4]"]).with_code(0);
     assert!(!cluster.cache().exists());
+}
+
+#[test]
+fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together() {
+    if !has("four hosts over ssh", &["sshd", "ip", "sqlite3"]) {
+        return;
+    }
+    let cluster = SshCluster::new();
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let hosts = ["--hosts", "n[1-4]", "--fanout", "2"];
+    over_ssh(&cluster, folder.path(), &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
+    let record = recorded(folder.path());
+    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
+    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
+    let all: BTreeSet<u32> = (0..4).collect();
+    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_totals(folder.path(), &record);
+    // What a relay cannot reach is named, and how to do without it.
+    let lists = ["--hosts", "n1,nowhere.invalid", "--fanout", "2"];
+    over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
+    let lists = ["--hosts", "n1,nowhere.invalid,n2", "--fanout", "2"];
+    let ended = over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
+    assert!(ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"), "{ended:#?}");
+
+    std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+    let more = ["--set", "fleet.lost_after=2s", "--set", "fleet.on_lost_host=continue", text(&data)];
+    let path = cluster.search_path();
+    let child = start(folder.path(), &arguments(&hosts, "8s", &more), &[("PATH", &path)]);
+    wait_for_samples(folder.path(), 4);
+    cluster.cut(1);
+    end(child).with_code(0);
+    let record = recorded(folder.path());
+    let lost: BTreeSet<u32> =
+        record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
+    assert_eq!(lost, BTreeSet::from([0, 1]), "n2 is reached over n1");
+    wait_until("the agents behind the cut link to end", || agents(&data).is_empty());
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl SshCluster {
         fs::create_dir_all("/run/sshd").expect("root");
         let server = format!(
             "HostKey {0}/hostkey\nAuthorizedKeysFile {0}/authorized_keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv XDG_CACHE_HOME={0}/cache\n",
+             PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv XDG_CACHE_HOME={0}/cache PATH={0}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n",
             self.folder.path().display()
         );
         fs::write(self.path("sshd_config"), server).expect("a file");

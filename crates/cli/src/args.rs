@@ -165,6 +165,11 @@ pub struct HostArgs {
     /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
     #[arg(long, value_name = "PATH")]
     pub agent: Option<PathBuf>,
+
+    /// How many agents are started from here, and by each of these in turn; past that, hosts start one another in the same way [default: all from here
+    /// up to 64 hosts, or where the hosts cannot reach one another].
+    #[arg(long, value_name = "N", conflicts_with = "simulate", value_parser = clap::value_parser!(u32).range(2..))]
+    pub fanout: Option<u32>,
 }
 
 /// One workload in fio's words.
@@ -629,6 +634,7 @@ impl HostArgs {
     pub fn options(&self) -> Vec<String> {
         let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
         let sim_hosts = self.sim_hosts.map(|count| count.to_string());
+        let fanout = self.fanout.map(|count| count.to_string());
         let all = [
             ("--simulate", &self.simulate),
             ("--sim-hosts", &sim_hosts),
@@ -638,6 +644,7 @@ impl HostArgs {
             ("--kubectl", &self.kubectl),
             ("--launcher", &self.launcher),
             ("--agent", &agent),
+            ("--fanout", &fanout),
         ];
         let given = all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
         given.map(|(name, value)| format!("{name}={value}")).collect()
@@ -667,6 +674,10 @@ pub struct AgentArgs {
     /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host does not list stays forbidden.
     #[arg(long, value_name = "PATH")]
     pub allow: Vec<PathBuf>,
+
+    /// Start agents on other hosts, too, where the coordinator asks for it: with the command that it names.
+    #[arg(long)]
+    pub relay: bool,
 }
 
 /// `--target`: a path, with the hosts that load it.

@@ -62,6 +62,8 @@ pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> 
         allow: targets.iter().map(real).collect(),
         agent: args.agent.clone(),
         version: version.to_owned(),
+        fanout: args.fanout,
+        by: None,
     };
     let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);

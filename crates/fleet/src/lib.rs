@@ -10,14 +10,17 @@ mod coordinator;
 pub mod launch;
 mod link;
 mod performer;
+mod relay;
 mod sampler;
 #[cfg(test)]
 mod simulation;
+mod tree;
 mod watch;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
+pub use link::Frame;
 pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Told};
 pub use watch::Watched;
-pub use wire::{Cleaned, FromAgent, Outcome, ToAgent};
+pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

@@ -3,8 +3,8 @@
 //! On a stream, a frame is its length (4 bytes, little endian) and so many bytes. Each is written in one piece: a relay such as `srun` makes
 //! two writes wait for each other.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -19,6 +19,67 @@ pub enum LinkError {
     Closed,
     /// The bytes are no message of this version.
     Garbled,
+}
+
+/// A message as bytes, for somebody who passes it on and need not look into it. So no message holds another, however often it is passed on,
+/// and reading one takes no more stack than any other.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Frame(Vec<u8>);
+
+impl Frame {
+    /// Writes a message.
+    ///
+    /// # Errors
+    /// It is longer than [`LONGEST_FRAME`].
+    pub fn of<T: Serialize>(message: &T) -> Result<Frame, LinkError> {
+        let bytes = postcard::to_stdvec(message).map_err(|_| LinkError::Garbled)?;
+        if bytes.len() > LONGEST_FRAME { Err(LinkError::Garbled) } else { Ok(Frame(bytes)) }
+    }
+
+    /// Reads the message.
+    ///
+    /// # Errors
+    /// It is no message of this version.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, LinkError> {
+        postcard::from_bytes(&self.0).map_err(|_| LinkError::Garbled)
+    }
+
+    /// How long it is, in bytes.
+    pub fn length(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Frame({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Frame {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Frame {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Frame, D::Error> {
+        struct Bytes;
+
+        impl serde::de::Visitor<'_> for Bytes {
+            type Value = Frame;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the bytes of a message")
+            }
+
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Frame, E> {
+                Ok(Frame(bytes.to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Bytes)
+    }
 }
 
 /// One end of a connection. Closing one end ends the other's wait.
@@ -70,6 +131,11 @@ pub fn over(reader: impl Read + Send + 'static, mut writer: impl Write + Send + 
 }
 
 impl Link {
+    /// Put together again.
+    pub(crate) fn of(out: Outlet, inbox: Inlet) -> Link {
+        Link { out, inbox }
+    }
+
     /// Both halves, for two threads.
     pub fn split(self) -> (Outlet, Inlet) {
         (self.out, self.inbox)
@@ -82,11 +148,15 @@ impl Outlet {
     /// # Errors
     /// When the other end is closed, or the message is longer than [`LONGEST_FRAME`].
     pub fn send<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
-        let frame = postcard::to_stdvec(message).map_err(|_| LinkError::Garbled)?;
-        if frame.len() > LONGEST_FRAME {
-            return Err(LinkError::Garbled);
-        }
-        self.out.send(frame).map_err(|_| LinkError::Closed)
+        self.pass(Frame::of(message)?)
+    }
+
+    /// Sends a message that is written already.
+    ///
+    /// # Errors
+    /// When the other end is closed.
+    pub fn pass(&self, frame: Frame) -> Result<(), LinkError> {
+        self.out.send(frame.0).map_err(|_| LinkError::Closed)
     }
 }
 
@@ -96,11 +166,19 @@ impl Inlet {
     /// # Errors
     /// When the other end is closed, or what it sent is no message.
     pub fn receive<T: DeserializeOwned>(&mut self) -> Result<T, LinkError> {
-        let frame = match &mut self.source {
+        self.frame()?.read()
+    }
+
+    /// Waits for the next message and leaves it unread.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn frame(&mut self) -> Result<Frame, LinkError> {
+        let bytes = match &mut self.source {
             Source::Memory(inbox) => inbox.recv().map_err(|_| LinkError::Closed)?,
             Source::Stream(reader) => read_frame(reader)?,
         };
-        postcard::from_bytes(&frame).map_err(|_| LinkError::Garbled)
+        Ok(Frame(bytes))
     }
 }
 
@@ -194,6 +272,16 @@ mod tests {
         fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             read(bytes);
         }
+    }
+
+    #[test]
+    fn a_message_is_passed_on_unread() {
+        let (left, right) = pair();
+        let ((out, _), (_, mut inlet)) = (left.split(), right.split());
+        out.send(&(7u32, Frame::of(&"hello".to_owned()).expect("short"))).expect("open");
+        let (number, frame): (u32, Frame) = inlet.frame().expect("open").read().expect("a pair");
+        assert_eq!((number, frame.length(), frame.read::<String>()), (7, 6, Ok("hello".to_owned())));
+        assert_eq!(frame.read::<(u64, String)>(), Err(LinkError::Garbled));
     }
 
     #[test]

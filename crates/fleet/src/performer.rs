@@ -4,10 +4,12 @@ mod clean;
 
 use crate::agent::{self, Guard};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
-use crate::launch::{Launched, Process};
-use crate::link::{Inlet, Outlet, pair};
+use crate::launch::{Agents, LastWords, Process};
+use crate::link::{Frame, Inlet, Link, LinkError, pair};
+use crate::relay::{self, Branches};
+use crate::tree::Tree;
 use crate::watch::{Watch, Watched};
-use crate::wire::{FromAgent, ToAgent};
+use crate::wire::{FromAgent, ToAgent, Word};
 use model::search::Addition;
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
@@ -26,20 +28,13 @@ const PING_EVERY_NS: u64 = 1_000_000_000;
 /// The agents of a run, ready to be asked and told.
 #[derive(Debug)]
 pub struct Fleet {
-    members: Vec<Member>,
+    /// What the user calls each host; empty for this process.
+    names: Vec<String>,
+    branches: Branches,
     inputs: Receiver<Input>,
     interrupter: Interrupter,
     clock: SteadyClock,
     reach: Reach,
-}
-
-/// One agent, seen from here.
-#[derive(Debug)]
-struct Member {
-    /// What the user calls the host; empty for this process.
-    name: String,
-    outlet: Option<Outlet>,
-    process: Option<Process>,
 }
 
 /// Time since the fleet was made.
@@ -141,10 +136,8 @@ impl Fleet {
         let (ours, theirs) = pair();
         let version = version.to_owned();
         // The agent ends when our end of the link does; nobody waits for its thread.
-        thread::spawn(move || agent::serve(theirs, Guard::none(), &version, None));
-        let (outlet, inlet) = ours.split();
-        let member = Member { name: String::new(), outlet: Some(outlet), process: None };
-        Fleet::of(vec![(member, inlet)], Reach::OwnProcess)
+        thread::spawn(move || agent::serve(theirs, Guard::none(), &version, None, false));
+        Fleet::of(vec![String::new()], Tree::new(1, 1), vec![(ours, None)], Reach::OwnProcess)
     }
 
     /// What the simulated host of this number, from 1, is called.
@@ -155,37 +148,38 @@ impl Fleet {
     /// A fleet of so many simulated hosts, at least one: agents in this process, whose workers all live in one virtual time.
     pub fn simulated(version: &str, hosts: u32) -> Fleet {
         let together = engine::Together::new(hosts.max(1) as usize);
-        let member = |number: u32| {
+        let hosts = hosts.max(1);
+        let one = |_| {
             let (ours, theirs) = pair();
             let (version, together) = (version.to_owned(), together.clone());
-            thread::spawn(move || agent::serve(theirs, Guard::none(), &version, Some(together)));
-            let (outlet, inlet) = ours.split();
-            (Member { name: Fleet::simulated_name(number), outlet: Some(outlet), process: None }, inlet)
+            thread::spawn(move || agent::serve(theirs, Guard::none(), &version, Some(together), false));
+            (ours, None)
         };
-        Fleet::of((1..=hosts.max(1)).map(member).collect(), Reach::OwnProcess)
+        let names = (1..=hosts).map(Fleet::simulated_name).collect();
+        let tree = Tree::new(hosts as usize, hosts as usize);
+        Fleet::of(names, tree, (0..hosts).map(one).collect(), Reach::OwnProcess)
     }
 
     /// A fleet of agents that were launched. Each gives us up after so long a silence.
-    pub fn remote(launched: Vec<Launched>, lost_after: Nanos) -> Fleet {
-        let welcome = ToAgent::Welcome { lost_after_ns: lost_after.0 };
-        let member = |launched: Launched| {
-            let (outlet, inlet) = launched.link.split();
+    pub fn remote(agents: Agents, lost_after: Nanos) -> Fleet {
+        let links = agents.links.into_iter().map(|(link, process)| (link, Some(process))).collect();
+        let fleet = Fleet::of(agents.names, agents.tree, links, Reach::Remote);
+        for host in 0..fleet.names.len() {
             // If it is gone already, the end of its link says so.
-            let _ = outlet.send(&welcome);
-            (Member { name: launched.name, outlet: Some(outlet), process: Some(launched.process) }, inlet)
-        };
-        Fleet::of(launched.into_iter().map(member).collect(), Reach::Remote)
+            let _ = fleet.send(host, &ToAgent::Welcome { lost_after_ns: lost_after.0 });
+        }
+        fleet
     }
 
-    fn of(members: Vec<(Member, Inlet)>, reach: Reach) -> Fleet {
+    fn of(names: Vec<String>, tree: Tree, links: Vec<(Link, Option<Process>)>, reach: Reach) -> Fleet {
         let (inputs, receiver) = channel();
         let clock = SteadyClock(Instant::now());
-        let listen = |(host, (member, inlet)): (usize, (Member, Inlet))| {
-            forward(host, inlet, inputs.clone(), clock, member.process.as_ref().map(Process::words));
-            member
-        };
-        let members = members.into_iter().enumerate().map(listen).collect();
-        Fleet { members, inputs: receiver, interrupter: Interrupter { inputs }, clock, reach }
+        let (branches, inlets) = Branches::of(&names, tree, links);
+        for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate() {
+            let way = Way { tree: branches.tree.clone(), branch, relay: relay.clone(), clock };
+            forward(way, inlet, last, inputs.clone());
+        }
+        Fleet { names, branches, inputs: receiver, interrupter: Interrupter { inputs }, clock, reach }
     }
 
     /// A handle that ends the run.
@@ -198,15 +192,15 @@ impl Fleet {
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
     pub fn inspect(&self, targets: &[Vec<String>]) -> Result<Vec<Told>, FleetError> {
-        let several = self.members.len() > 1;
-        for (host, member) in self.members.iter().enumerate() {
+        let several = self.names.len() > 1;
+        for host in 0..self.names.len() {
             let targets = targets.get(host).cloned().unwrap_or_default();
             let order = ToAgent::Inspect { targets, host: several.then_some(host as u32) };
             // One that is gone is heard of below, with the reason.
-            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&order));
+            let _ = self.send(host, &order);
             let _ = self.ping(host);
         }
-        let mut told: Vec<Option<Told>> = vec![None; self.members.len()];
+        let mut told: Vec<Option<Told>> = vec![None; self.names.len()];
         while told.contains(&None) {
             match self.inputs.recv() {
                 Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
@@ -221,7 +215,7 @@ impl Fleet {
     }
 
     fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
-        let name = &self.members[host].name;
+        let name = &self.names[host];
         if !name.is_empty() {
             // People know a host by the name that they gave.
             facts.hostname.clone_from(name);
@@ -230,7 +224,7 @@ impl Fleet {
     }
 
     fn name(&self, host: usize) -> String {
-        match self.members.get(host).map(|member| member.name.as_str()) {
+        match self.names.get(host).map(String::as_str) {
             None | Some("") => host.to_string(),
             Some(name) => name.to_owned(),
         }
@@ -262,6 +256,9 @@ impl Fleet {
                 match self.perform(action, director) {
                     Done::Yes => {}
                     Done::Then(input) => inputs.push_back(input),
+                    Done::Dropped(cut_off) => {
+                        inputs.extend(cut_off.into_iter().map(|(host, why)| Input::Lost { host, why }));
+                    }
                     Done::Over(ending) => return ending,
                 }
             }
@@ -271,10 +268,10 @@ impl Fleet {
     /// Has every host tell what its kernel counts, at least so often and without any load, until `take` returns false, somebody interrupts, or no
     /// host is left. A host that is silent for longer than `lost_after` is lost, which ends nothing for the others.
     pub fn watch(mut self, interval: Nanos, lost_after: Nanos, take: &mut dyn FnMut(Watched) -> bool) {
-        let mut watch = Watch::new(self.members.len(), lost_after.0, self.clock.now_ns());
-        for member in &self.members {
+        let mut watch = Watch::new(self.names.len(), lost_after.0, self.clock.now_ns());
+        for host in 0..self.names.len() {
             // One that is gone is heard of below, with the reason.
-            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&ToAgent::Watch { interval_ns: interval.0 }));
+            let _ = self.send(host, &ToAgent::Watch { interval_ns: interval.0 });
         }
         let (mut ticked, mut pinged_ns) = (Instant::now(), 0);
         let mut goes_on = true;
@@ -293,7 +290,7 @@ impl Fleet {
                 Input::Lost { host, why } if watch.lose(host) => lost.push((host, why)),
                 Input::Tick if now_ns.saturating_sub(pinged_ns) >= PING_EVERY_NS => {
                     pinged_ns = now_ns;
-                    for host in 0..self.members.len() {
+                    for host in 0..self.names.len() {
                         let _ = self.ping(host);
                     }
                     let why = || format!("nothing was heard of it for {lost_after}");
@@ -301,13 +298,13 @@ impl Fleet {
                 }
                 _ => {}
             }
-            for (host, why) in lost {
-                (self.members[host].outlet, self.members[host].process) = (None, None);
+            while let Some((host, why)) = lost.pop() {
+                lost.extend(self.branches.part(host).into_iter().filter(|(below, _)| watch.lose(*below)));
                 goes_on &= take(Watched::Lost { host: host as u32, why });
             }
         }
-        for member in &self.members {
-            let _ = member.outlet.as_ref().map(|outlet| outlet.send(&ToAgent::Stop));
+        for host in 0..self.names.len() {
+            let _ = self.send(host, &ToAgent::Stop);
         }
     }
 
@@ -331,15 +328,9 @@ impl Fleet {
 
     fn perform(&mut self, action: Action, director: &mut dyn Director) -> Done {
         let sent = match action {
-            Action::Send { host, message } => {
-                (host, self.members[host].outlet.as_ref().map(|outlet| outlet.send(&message)))
-            }
+            Action::Send { host, message } => (host, self.send(host, &message)),
             Action::Ping { host } => (host, self.ping(host)),
-            Action::Drop { host } => {
-                self.members[host].outlet = None;
-                self.members[host].process = None;
-                return Done::Yes;
-            }
+            Action::Drop { host } => return Done::Dropped(self.branches.part(host)),
             Action::Emit(event) => {
                 return match director.record(&event) {
                     Ok(()) => Done::Yes,
@@ -357,9 +348,16 @@ impl Fleet {
         }
     }
 
-    fn ping(&self, host: usize) -> Option<Result<(), crate::link::LinkError>> {
-        let outlet = self.members[host].outlet.as_ref()?;
-        Some(outlet.send(&ToAgent::Ping { sent_ns: self.clock.now_ns() }))
+    /// `None` where nobody has to do with the host any more.
+    fn send(&self, host: usize, order: &ToAgent) -> Option<Result<(), LinkError>> {
+        match Frame::of(order) {
+            Ok(frame) => self.branches.send(host, frame),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn ping(&self, host: usize) -> Option<Result<(), LinkError>> {
+        self.send(host, &ToAgent::Ping { sent_ns: self.clock.now_ns() })
     }
 }
 
@@ -368,35 +366,51 @@ enum Done {
     Yes,
     /// And something follows from it.
     Then(Input),
+    /// A host is none of ours any more, and these are cut off by that.
+    Dropped(Vec<(usize, String)>),
     Over(Ending),
 }
 
-/// Passes on what an agent says, and that it is gone.
-fn forward(
-    host: usize,
-    mut inlet: Inlet,
-    inputs: Sender<Input>,
+/// Where something comes from that is heard.
+struct Way {
+    tree: Tree,
+    branch: usize,
+    /// The name of the branch's first host.
+    relay: String,
     clock: SteadyClock,
-    words: Option<crate::launch::LastWords>,
-) {
+}
+
+/// Passes on what the agents of a branch say, and that they are gone.
+fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<Input>) {
+    let input = move |(host, word): (usize, Word), at_ns| match word {
+        Word::Gone(why) => Ok(Input::Lost { host, why }),
+        Word::Said(frame) => frame.read().map(|message| Input::Heard { host, message, at_ns }),
+    };
     thread::spawn(move || {
-        let why = loop {
-            match inlet.receive() {
-                Ok(message) => {
-                    let at_ns = clock.now_ns();
-                    if inputs.send(Input::Heard { host, message, at_ns }).is_err() {
-                        return;
+        let error = 'heard: loop {
+            let words = inlet.frame().and_then(|frame| relay::heard(&way.tree, way.branch, frame));
+            let at_ns = way.clock.now_ns();
+            for word in match words {
+                Ok(words) => words,
+                Err(error) => break 'heard error,
+            } {
+                match input(word, at_ns) {
+                    Ok(input) => {
+                        if inputs.send(input).is_err() {
+                            return;
+                        }
                     }
+                    Err(error) => break 'heard error,
                 }
-                Err(crate::link::LinkError::Closed) => break "its connection ended",
-                Err(crate::link::LinkError::Garbled) => break "what it sends cannot be read",
             }
         };
-        let why = match words.map(|words| words.wait()) {
-            Some(words) if !words.is_empty() => format!("{why} ({words})"),
-            _ => why.to_owned(),
-        };
-        let _ = inputs.send(Input::Lost { host, why });
+        for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
+            // A word of a host that is gone can be read.
+            let sent = input((host, word), 0).map(|input| inputs.send(input).is_ok());
+            if sent != Ok(true) {
+                return;
+            }
+        }
     });
 }
 

@@ -1,5 +1,7 @@
 //! What coordinator and agents say to each other.
 
+use crate::launch::Wanted;
+use crate::link::Frame;
 use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;
 use model::{CounterSample, IntervalSample, Note, StageEnd};
@@ -56,6 +58,20 @@ pub enum ToAgent {
         /// How often, in ns; the agent has a least time of its own.
         interval_ns: u64,
     },
+    /// Start the agents of these hosts, and be their relay from then on. Only an agent whose start command says so does it.
+    Adopt(Box<Wanted>),
+    /// Pass a message on to a host below you.
+    Pass {
+        /// Its number among those of [`ToAgent::Adopt`].
+        below: u32,
+        /// The message.
+        frame: Frame,
+    },
+    /// Have nothing to do with a host below you any more, nor with those below it.
+    Part {
+        /// As of [`ToAgent::Pass`].
+        below: u32,
+    },
 }
 
 /// What an agent says to the coordinator.
@@ -109,6 +125,19 @@ pub enum FromAgent {
         /// What could not be removed, in words.
         left: Option<String>,
     },
+    /// The answer to [`ToAgent::Adopt`]: which hosts have no agent, and why. None is there then.
+    Adopted(Vec<(u32, String)>),
+    /// What came from hosts below since the last frame, in the order in which it came.
+    Passed(Vec<(u32, Word)>),
+}
+
+/// What a relay has to tell of a host below it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Word {
+    /// It said this.
+    Said(Frame),
+    /// It is gone; what is known of the reason, in words.
+    Gone(String),
 }
 
 /// What became of a folder that was to be cleaned.

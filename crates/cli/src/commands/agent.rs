@@ -19,7 +19,7 @@ pub fn agent(args: &AgentArgs) -> Result<ExitCode, Failure> {
     let mut out = std::io::stdout();
     let greeted = writeln!(out, "{}", greeting(version, &binary.hash)).and_then(|()| out.flush());
     greeted.map_err(|error| failed(format!("nobody listens: {error}; a coordinator starts its agents itself")))?;
-    fleet::serve_streams(std::io::stdin(), out, guard, version);
+    fleet::serve_streams(std::io::stdin(), out, guard, version, args.relay);
     // A request that hangs in the kernel, or a stream that never ends, holds a thread; nothing is left to wait for.
     std::process::exit(0)
 }

@@ -8,7 +8,9 @@ pub(crate) mod state;
 
 pub use guard::{ALLOW_FILE, Guard, GuardError};
 
+use crate::launch::Wanted;
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
+use crate::relay::Relay;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, Together};
@@ -29,14 +31,16 @@ const LOOK: Duration = Duration::from_millis(50);
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Serves the coordinator at the other end of these streams until they close, or until it falls silent. The preamble must have been written.
+/// With `may_relay`, it may be told to start agents elsewhere, which is to run the commands that it is given.
 pub fn serve_streams(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
     guard: Guard,
     version: &str,
+    may_relay: bool,
 ) {
     let (link, thread) = over(reader, writer);
-    serve(link, guard, version, None);
+    serve(link, guard, version, None, may_relay);
     // Everything that was sent gets out, if the other end still reads: behind a link that is cut, nobody does.
     let mut patience = LAST_WORDS;
     while !thread.is_finished() && !patience.is_zero() {
@@ -46,7 +50,7 @@ pub fn serve_streams(
 }
 
 /// Serves one coordinator until its end of the link closes. With `together`, as one of several simulated hosts.
-pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<Together>) {
+pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<Together>, may_relay: bool) {
     let (out, inlet) = link.split();
     let control = Control::new();
     let contact = SharedContact::default();
@@ -54,7 +58,9 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<To
     {
         // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order. Nobody waits for
         // this thread: a stream that never ends would hold it for ever.
-        let listener = Listener { out: out.clone(), control: control.clone(), contact: contact.clone(), forward };
+        let below = Below { may_relay, relay: Arc::default() };
+        let listener =
+            Listener { out: out.clone(), control: control.clone(), contact: contact.clone(), forward, below };
         thread::spawn(move || listener.listen(inlet));
     }
     let version = version.to_owned();
@@ -78,6 +84,43 @@ struct Listener {
     control: Control,
     contact: SharedContact,
     forward: Sender<ToAgent>,
+    below: Below,
+}
+
+/// The hosts that this agent started itself, if any.
+struct Below {
+    may_relay: bool,
+    relay: Arc<Mutex<Option<Relay>>>,
+}
+
+impl Below {
+    /// Starts them. That takes long, so another thread does it: meanwhile, we answer.
+    fn adopt(&self, wanted: Wanted, out: &Outlet) -> Result<(), LinkError> {
+        if !self.may_relay {
+            let why = "the host that was to start its agent was not told --relay, and starts none; a --fanout of as many as there are hosts starts all from here";
+            return out.send(&FromAgent::Adopted(vec![(0, why.to_owned())]));
+        }
+        let (relay, out) = (self.relay.clone(), out.clone());
+        thread::spawn(move || {
+            let (made, answer) = Relay::adopt(&wanted, &out);
+            *relay.lock().unwrap_or_else(PoisonError::into_inner) = made;
+            // If nobody hears it, this agent ends.
+            let _ = out.send(&answer);
+        });
+        Ok(())
+    }
+
+    /// Does something with them, if there are any.
+    fn tell(&self, what: impl FnOnce(&mut Relay)) {
+        self.relay.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(what);
+    }
+}
+
+impl Drop for Below {
+    fn drop(&mut self) {
+        // The thread that started them may still hold it, too.
+        *self.relay.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 impl Listener {
@@ -101,6 +144,15 @@ impl Listener {
             Reaction::Stop(order) => {
                 self.control.stop();
                 self.forward.send(order).map_err(|_| LinkError::Closed)
+            }
+            Reaction::Adopt(wanted) => self.below.adopt(*wanted, &self.out),
+            Reaction::Pass { below, frame } => {
+                self.below.tell(|relay| relay.pass(below, frame));
+                Ok(())
+            }
+            Reaction::Part { below } => {
+                self.below.tell(|relay| relay.part(below));
+                Ok(())
             }
             Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
@@ -241,4 +293,40 @@ impl Agent {
 fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::Via;
+    use crate::link::pair;
+
+    #[test]
+    fn an_agent_that_was_not_told_to_relay_runs_no_command_of_its_coordinator() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("made");
+        let wanted = |version: &str| Wanted {
+            via: Via::Template(["sh", "-c", "touch {host}; exit 1"].map(str::to_owned).to_vec()),
+            hosts: vec![file.display().to_string()],
+            allow: Vec::new(),
+            agent: None,
+            version: version.to_owned(),
+            fanout: None,
+            by: Some("n1".to_owned()),
+        };
+        let answer = |may_relay: bool| {
+            let (ours, theirs) = pair();
+            thread::spawn(move || serve(theirs, Guard::none(), "1", None, may_relay));
+            let (out, mut inlet) = ours.split();
+            out.send(&ToAgent::Adopt(Box::new(wanted("1")))).expect("open");
+            inlet.receive::<FromAgent>().expect("an answer")
+        };
+        let FromAgent::Adopted(errors) = answer(false) else { panic!("no answer to that") };
+        assert!(errors.len() == 1 && errors[0].1.contains("not told --relay"), "{errors:?}");
+        assert!(!file.exists());
+        // One that was told runs it, and says what came of it.
+        let FromAgent::Adopted(errors) = answer(true) else { panic!("no answer to that") };
+        assert!(errors.len() == 1 && errors[0].1.contains("from n1, which was to start its agent"), "{errors:?}");
+        assert!(file.exists());
+    }
 }

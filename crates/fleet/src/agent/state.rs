@@ -1,6 +1,8 @@
 //! What an agent decides. Pure: it is told the time and what came, and says what follows; the threads around it and the simulation of fleets
 //! do what it says.
 
+use crate::launch::Wanted;
+use crate::link::Frame;
 use crate::wire::{FromAgent, ToAgent};
 
 /// When the coordinator was last heard of, and how long a silence may be.
@@ -23,6 +25,12 @@ pub(crate) enum Reaction {
     Answer(FromAgent),
     /// The load ends now. The order goes on: a stage that waits for its start has to hear of it, too.
     Stop(ToAgent),
+    /// Agents of other hosts are to be started, whose relay this one is then.
+    Adopt(Box<Wanted>),
+    /// This goes on to a host below, whatever this one does.
+    Pass { below: u32, frame: Frame },
+    /// A host below is none of ours any more.
+    Part { below: u32 },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -70,6 +78,9 @@ impl Contact {
             }
             ToAgent::Ping { sent_ns } => Reaction::Answer(FromAgent::Pong { sent_ns, agent_ns: now_ns }),
             ToAgent::Stop => Reaction::Stop(ToAgent::Stop),
+            ToAgent::Adopt(wanted) => Reaction::Adopt(wanted),
+            ToAgent::Pass { below, frame } => Reaction::Pass { below, frame },
+            ToAgent::Part { below } => Reaction::Part { below },
             order => Reaction::Queue(order),
         }
     }
@@ -103,6 +114,7 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
         ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
+        ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
     }
 }
 

@@ -99,6 +99,11 @@ impl Host {
         now_ns.saturating_sub(self.heard_ns)
     }
 
+    /// When its clock is to be asked, or its silence, if it lasts, reaches `lost_after_ns`: the earlier of the two.
+    pub(super) fn look_at_ns(&self, lost_after_ns: u64) -> u64 {
+        self.ping_at_ns.min(self.heard_ns.saturating_add(lost_after_ns))
+    }
+
     /// Whether its clock is to be asked now; the next time is later.
     pub(super) fn ping_is_due(&mut self, now_ns: u64) -> bool {
         let is_due = now_ns >= self.ping_at_ns;

@@ -122,6 +122,8 @@ pub struct Coordinator {
     /// The time of the input that is taken in.
     now: Now,
     ticked_ns: u64,
+    /// Before this, no host is to be asked for its clock, and none has been silent for too long.
+    look_at_ns: u64,
     /// Those that are still to run, the next one last.
     stages: Vec<u32>,
     /// When each stage ends, of those that the plan has by now.
@@ -153,6 +155,7 @@ impl Coordinator {
             step: Step::Waiting,
             now: Now::default(),
             ticked_ns: 0,
+            look_at_ns: 0,
             stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
             stage_end_by_ns: None,
@@ -212,6 +215,11 @@ impl Coordinator {
         let gap_ns = now.steady_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now.steady_ns));
         let excused_ns = if gap_ns > LONGEST_TICK_NS { gap_ns } else { 0 };
         let stage_is_over = self.stage_end_by_ns.is_some_and(|by_ns| now.steady_ns > by_ns);
+        if now.steady_ns < self.look_at_ns && excused_ns == 0 && !stage_is_over {
+            return;
+        }
+        // What is heard meanwhile, and what is excused, only puts it off. So thousands of hosts are not looked at ten times a second.
+        self.look_at_ns = u64::MAX;
         for number in 0..self.hosts.len() {
             let host = &mut self.hosts[number];
             if !host.alive {
@@ -227,6 +235,7 @@ impl Coordinator {
             } else if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });
             }
+            self.look_at_ns = self.look_at_ns.min(self.hosts[number].look_at_ns(self.policy.lost_after.0));
         }
     }
 

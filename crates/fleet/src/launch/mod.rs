@@ -12,13 +12,17 @@ pub use process::{LastWords, Process};
 pub use script::greeting;
 pub use via::Via;
 
-use crate::link::{Link, over};
+use crate::link::{Link, LinkError, over};
+use crate::tree::{self, Tree};
+use crate::wire::{FromAgent, ToAgent};
 use process::Started;
 use script::Answer;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -30,8 +34,11 @@ const COPY: Duration = Duration::from_secs(300);
 /// Hosts that are reached at the same time: more would trip the limits of ssh servers and of our own process table.
 const AT_ONCE: usize = 64;
 
+/// What helps where hosts cannot reach one another.
+const ALL_FROM_HERE: &str = "a --fanout of as many as there are hosts starts all agents from here";
+
 /// Which agents are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// The way to the hosts.
     pub via: Via,
@@ -43,15 +50,21 @@ pub struct Wanted {
     pub agent: Option<PathBuf>,
     /// Our version, which theirs has to be.
     pub version: String,
+    /// How many agents each starts: us, and those that start others for us. `None` is all of them from here up to 64 hosts, and a tree past
+    /// that, as far as the hosts can start one another.
+    pub fanout: Option<u32>,
+    /// The host that starts them for us; `None` is this one.
+    pub by: Option<String>,
 }
 
-/// An agent that listens.
+/// Agents that listen.
 #[derive(Debug)]
-pub struct Launched {
-    /// Its host's name.
-    pub name: String,
-    pub(crate) link: Link,
-    pub(crate) process: Process,
+pub struct Agents {
+    /// Their hosts' names, in the order in which they were asked for.
+    pub names: Vec<String>,
+    pub(crate) tree: Tree,
+    /// One for each branch of the tree.
+    pub(crate) links: Vec<(Link, Process)>,
 }
 
 /// A host without an agent, and why.
@@ -71,20 +84,116 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Starts an agent on every host, many at a time.
+/// Starts an agent on every host, many at a time; those of large fleets by agents that were started before.
 ///
 /// # Errors
 /// Every host that has none, with the reason; the others' agents have ended then.
-pub fn launch(wanted: &Wanted) -> Result<Vec<Launched>, Vec<LaunchError>> {
+pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
     let all = |what: String| vec![LaunchError { host: wanted.hosts.join(","), what }];
     if let Some(twice) = twice(&wanted.hosts).filter(|_| wanted.via != Via::Local) {
         let what = "is named twice; name each host once".to_owned();
         return Err(vec![LaunchError { host: twice.to_owned(), what }]);
     }
     let binary = Binary::own().map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
-    on_each(&wanted.hosts, |number, host| {
-        let allow = wanted.allow.get(number).map_or(&[][..], Vec::as_slice);
-        launch_one(wanted, &binary, host, &arguments(allow))
+    let count = wanted.hosts.len();
+    match (wanted.fanout, &wanted.via) {
+        (Some(fanout), _) => launch_tree(wanted, &binary, fanout as usize),
+        // A pod has no right to reach another.
+        (None, Via::Kubernetes { .. }) => launch_tree(wanted, &binary, count),
+        (None, _) => {
+            let fanout = tree::automatic(count);
+            let agents = launch_tree(wanted, &binary, fanout);
+            // Hosts that we reach need not reach one another: nobody asked for that, so it is no mistake of theirs.
+            if fanout < count { agents.or_else(|_| launch_tree(wanted, &binary, count)) } else { agents }
+        }
+    }
+}
+
+/// Starts the first agent of each branch, and has it start the others.
+fn launch_tree(wanted: &Wanted, binary: &Binary, fanout: usize) -> Result<Agents, Vec<LaunchError>> {
+    let tree = Tree::new(wanted.hosts.len(), fanout);
+    let branches: Vec<_> = tree.branches().collect();
+    let heads: Vec<String> = branches.iter().map(|hosts| wanted.hosts[hosts.start].clone()).collect();
+    let launched = on_each(&heads, |branch, host| {
+        let hosts = branches[branch].clone();
+        let allow = wanted.allow.get(hosts.start).map_or(&[][..], Vec::as_slice);
+        let one = launch_one(wanted, binary, host, &arguments(allow, hosts.len() > 1));
+        let (link, process) = one.map_err(|what| match &wanted.by {
+            Some(relay) => format!("{what} from {relay}, which was to start its agent; {ALL_FROM_HERE}"),
+            None => what,
+        })?;
+        let below = hosts.start + 1..hosts.end;
+        let share = (!below.is_empty()).then(|| Wanted {
+            hosts: wanted.hosts[below.clone()].to_vec(),
+            allow: wanted.allow.get(below.start..below.end.min(wanted.allow.len())).unwrap_or_default().to_vec(),
+            fanout: Some(u32::try_from(fanout).unwrap_or(u32::MAX)),
+            by: Some(host.to_owned()),
+            ..wanted.clone()
+        });
+        Ok((link, process, share))
+    })?;
+    if launched.iter().all(|(_, _, share)| share.is_none()) {
+        let links = launched.into_iter().map(|(link, process, _)| (link, process)).collect();
+        return Ok(Agents { names: wanted.hosts.clone(), tree, links });
+    }
+    // Each tells of many hosts at once; so the errors are of the lists, not of the heads.
+    let results = in_parallel(launched, |(link, process, share)| match share {
+        None => Ok((link, process)),
+        Some(share) => adopt(link, share).map(|link| (link, process)),
+    });
+    let (mut links, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(end) => links.push(end),
+            Err(these) => errors.extend(these),
+        }
+    }
+    if errors.is_empty() { Ok(Agents { names: wanted.hosts.clone(), tree, links }) } else { Err(errors) }
+}
+
+/// Has an agent start others.
+fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
+    let levels = tree::levels(share.hosts.len(), share.fanout.unwrap_or(1) as usize);
+    // Each level may have to copy the program, a few times one after the other where it is wide.
+    let rounds = share.hosts.len().div_ceil(AT_ONCE).max(levels);
+    let within = (ANSWER * 2 + COPY).saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX));
+    let (hosts, relay) = (share.hosts.clone(), share.by.clone().unwrap_or_default());
+    let all = |what: &str| {
+        let what = format!("{relay}, which was to start its agent, {what}; {ALL_FROM_HERE}");
+        vec![LaunchError { host: hosts.join(","), what }]
+    };
+    let (outlet, mut inlet) = link.split();
+    outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| all("does not listen"))?;
+    let (found, result) = channel();
+    // Reading blocks, so another thread does it; if it is too late, the process is ended, and the thread with it.
+    thread::spawn(move || {
+        let answer = inlet.receive::<FromAgent>();
+        let _ = found.send((inlet, answer));
+    });
+    match result.recv_timeout(within) {
+        Ok((inlet, Ok(FromAgent::Adopted(errors)))) if errors.is_empty() => Ok(Link::of(outlet, inlet)),
+        Ok((_, Ok(FromAgent::Adopted(errors)))) => {
+            let error = |(number, what): (u32, String)| {
+                let host = hosts.get(number as usize).cloned().unwrap_or_default();
+                LaunchError { host, what }
+            };
+            Err(errors.into_iter().map(error).collect())
+        }
+        Ok((_, Err(LinkError::Closed))) => Err(all("ended")),
+        Ok(_) => Err(all("does not answer as it should")),
+        Err(_) => Err(all("does not answer")),
+    }
+}
+
+/// Does something with each, all at the same time, in their order.
+fn in_parallel<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(|| one(item))).collect();
+        // A panic of ours goes on as one.
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -147,15 +256,16 @@ fn cannot_start(via: &Via, error: &std::io::Error) -> String {
 }
 
 /// What an agent is told in its start command.
-fn arguments(allow: &[String]) -> Vec<String> {
+fn arguments(allow: &[String], is_relay: bool) -> Vec<String> {
     let mut arguments = vec!["agent".to_owned()];
     for path in allow {
         arguments.extend(["--allow".to_owned(), path.clone()]);
     }
+    arguments.extend(is_relay.then(|| "--relay".to_owned()));
     arguments
 }
 
-fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<Launched, String> {
+fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<(Link, Process), String> {
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
@@ -169,7 +279,7 @@ fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]
                 let Started { process, input, output } = started;
                 let Some(input) = input else { return Err("its agent does not listen; start again".to_owned()) };
                 let (link, _) = over(output, input);
-                return Ok(Launched { name: host.to_owned(), link, process });
+                return Ok((link, process));
             }
             (_, Answer::Missing { system }) if !script::runs_here(&system) => {
                 return Err(format!(

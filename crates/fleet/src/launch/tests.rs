@@ -2,7 +2,7 @@ use super::*;
 
 fn wanted(via: Via, hosts: &[&str]) -> Wanted {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    Wanted { via, hosts, allow: Vec::new(), agent: None, version: "1.0.0".to_owned() }
+    Wanted { via, hosts, allow: Vec::new(), agent: None, version: "1.0.0".to_owned(), fanout: None, by: None }
 }
 
 /// A way to "hosts" that are this machine, with a cache of their own.

@@ -1,11 +1,12 @@
 //! The ways to a host. Each is the site's own: its authentication and its encryption are the only ones.
 
 use super::script::quote;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// How agents are started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Via {
     /// As processes of this machine.
     Local,

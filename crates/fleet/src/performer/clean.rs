@@ -13,21 +13,19 @@ impl Fleet {
     /// # Errors
     /// When an agent is gone, or somebody stopped it; what was removed until then is gone.
     pub fn clean(&self, targets: &[String]) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
-        (0..self.members.len())
-            .map(|host| Ok((self.members[host].name.clone(), self.clean_one(host, targets)?)))
-            .collect()
+        (0..self.names.len()).map(|host| Ok((self.names[host].clone(), self.clean_one(host, targets)?))).collect()
     }
 
     fn clean_one(&self, asked: usize, targets: &[String]) -> Result<Vec<Cleaned>, FleetError> {
         let order = ToAgent::Clean { targets: targets.to_vec() };
         // One that is gone is heard of below, with the reason.
-        let _ = self.members[asked].outlet.as_ref().map(|outlet| outlet.send(&order));
+        let _ = self.send(asked, &order);
         let mut beaten = std::time::Instant::now();
         loop {
             // Agents that wait for their turn have to hear of us, or they give us up.
             if beaten.elapsed() >= super::TICK * 10 {
                 beaten = std::time::Instant::now();
-                for host in 0..self.members.len() {
+                for host in 0..self.names.len() {
                     // One that is gone is heard of below.
                     let _ = self.ping(host);
                 }

@@ -4,6 +4,7 @@ use super::clock::HostTime;
 use super::load::{Load, Tally, cut_short, end_ns};
 use super::{MILLI, SECOND};
 use crate::agent::state::{self, Contact, Duty, Reaction, Start};
+use crate::link::Frame;
 use crate::wire::{FromAgent, ToAgent};
 use model::plan::Stop;
 use model::rng::Rng;
@@ -43,6 +44,10 @@ pub(super) enum Effect {
     LoadOn { stage: u32, agreed_ns: u64 },
     /// Its load is off.
     LoadOff,
+    /// It passes this on to a host below it.
+    Pass { below: u32, frame: Frame },
+    /// It has nothing to do with a host below it any more.
+    Part { below: u32 },
     /// Its process ends.
     Exit,
 }
@@ -117,6 +122,10 @@ impl SimAgent {
                 self.orders.push_back(order);
                 self.stop(now_ns);
             }
+            Reaction::Pass { below, frame } => self.effects.push(Effect::Pass { below, frame }),
+            Reaction::Part { below } => self.effects.push(Effect::Part { below }),
+            // Whoever is simulated is there from the beginning.
+            Reaction::Adopt(_) => {}
             Reaction::Queue(order) => self.orders.push_back(order),
         }
         self.go_on(now_ns);

@@ -21,6 +21,8 @@ pub(super) struct Scenario {
     /// Those of the plan that are to run.
     pub(super) stages: Vec<u32>,
     pub(super) hosts: Vec<HostScript>,
+    /// How many hosts each reaches by himself; the others over these.
+    pub(super) fanout: usize,
     pub(super) coordinator: CoordinatorScript,
     /// Nothing happens after this; a run that is not over then never is, in ns of true time.
     pub(super) gives_up_ns: u64,
@@ -97,6 +99,11 @@ impl Scenario {
             lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
+        let mut tree = Rng::new(derive(seed, &[7]));
+        if tree.below(2) == 0 {
+            // The slowest links over more levels than three or four would be a silence that is too long.
+            scenario.fanout = if hosts > 8 { 4 } else { 2 } + tree.below(4) as usize;
+        }
         if let Some(stages) = stages_left {
             scenario.stages = stages.to_vec();
         }
@@ -151,6 +158,7 @@ impl Scenario {
             seed,
             stages: (0..size.stages_ns.len() as u32).collect(),
             plan,
+            fanout: size.hosts as usize,
             hosts,
             coordinator: CoordinatorScript::default(),
             gives_up_ns: 10 * 3_600 * SECOND,

@@ -1,10 +1,14 @@
 //! Thousands of seeds in every test run; as many as one likes by `cargo xtask soak`.
 
+use super::SECOND;
 use super::invariants;
-use super::scenario::{Scenario, Weather, with_engines};
+use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::world::{self, Outcome};
+use model::plan::FleetPolicy;
 use model::record::Record;
-use model::{Event, StageEnd};
+use model::spec::OnLostHost;
+use model::units::Nanos;
+use model::{Event, NoteKind, RunEnd, StageEnd};
 
 /// Runs a scenario into a record.
 fn play(scenario: &Scenario) -> (Outcome, Record) {
@@ -53,6 +57,69 @@ fn whatever_goes_wrong_the_invariants_hold_and_what_is_left_completes() {
     (0..1_000).for_each(|seed| {
         soak(seed);
     });
+}
+
+/// All that is measured, in an order that does not say in which it came.
+fn measured(record: &Record) -> Vec<&model::IntervalSample> {
+    let mut samples: Vec<_> = record.stages.iter().flat_map(|stage| &stage.samples).collect();
+    samples.sort_by_key(|sample| (sample.stage, sample.host, sample.interval));
+    samples
+}
+
+#[test]
+fn over_a_tree_the_result_is_the_same_to_the_bit() {
+    let mut most_hosts = 0;
+    for seed in 0..300 {
+        let shape = |fanout: usize| {
+            let mut scenario = Scenario::of_seed(seed, 0, None, Weather::Calm);
+            scenario.fanout = fanout;
+            hold(&scenario).1
+        };
+        let flat = shape(1_000);
+        most_hosts = most_hosts.max(flat.plan.hosts.len());
+        for fanout in if flat.plan.hosts.len() > 8 { [4, 9] } else { [2, 3] } {
+            let tree = shape(fanout);
+            assert_eq!(measured(&tree), measured(&flat), "seed {seed}, fanout {fanout}");
+            let ends = |record: &Record| record.stages.iter().map(|stage| stage.end.clone()).collect::<Vec<_>>();
+            assert_eq!(ends(&tree), ends(&flat));
+            assert_eq!(tree.end.map(|(_, end)| end), flat.end.clone().map(|(_, end)| end));
+        }
+    }
+    assert!(most_hosts > 20, "no seed has a tree worth the name");
+}
+
+#[test]
+fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
+    let size = Size { hosts: 13, stages_ns: vec![20 * SECOND], interval_ns: SECOND };
+    let policy = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, lost_after: Nanos::seconds(3) };
+    let scenario = Scenario { fanout: 3, ..Scenario::calm(3, &size, policy) };
+    // The branches are 0 to 3, 4 to 7 and 8 to 12; of the last, 9, 10 and 11 with 12 are below 8.
+    for (relay, closed_after_ns, lost) in [
+        (4, Some(0), &[4, 5, 6, 7][..]),
+        (4, None, &[4, 5, 6, 7]),
+        (8, Some(0), &[8, 9, 10, 11, 12]),
+        (11, Some(0), &[11, 12]),
+    ] {
+        let mut scenario = scenario.clone();
+        scenario.hosts[relay].mishap = Some(Mishap::Dies { at_ns: 5 * SECOND, closed_after_ns });
+        let (outcome, record) = hold(&scenario);
+        assert_eq!(record.end.clone().map(|(_, end)| end), Some(RunEnd::Complete));
+        let given_up: Vec<usize> = (0..13).filter(|host| outcome.hosts[*host].is_lost).collect();
+        assert_eq!(given_up, lost);
+        let mut named: Vec<u32> =
+            record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
+        named.sort_unstable();
+        assert_eq!(named, lost.iter().map(|host| *host as u32).collect::<Vec<_>>());
+        if closed_after_ns.is_some() {
+            let told = |host: usize| {
+                record.notes.iter().find(|note| note.host as usize == host).map(|note| note.detail.clone())
+            };
+            assert_eq!(told(lost[1]), Some(format!("h{}: its relay h{relay} was lost", lost[1])));
+            // Nobody loads on without a relay.
+            let ends_ns = |host: &usize| outcome.hosts[*host].loads.last().and_then(|span| span.until_ns);
+            assert!(lost.iter().all(|host| ends_ns(host).is_some_and(|ns| ns < 6 * SECOND)));
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Lets a scenario happen: one coordinator, its agents, the links between them, one queue.
 
+mod relays;
+
 use super::agent::{Effect, SimAgent};
 use super::line::Line;
 use super::load::Tally;
@@ -7,9 +9,11 @@ use super::queue::Queue;
 use super::scenario::{Mishap, Scenario};
 use super::{MILLI, SECOND};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
+use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent};
 use model::rng::{Rng, derive};
 use model::{Event, RunEnd};
+use relays::{Place, places};
 use std::time::Instant;
 
 /// How often the coordinator hears that time passes.
@@ -27,8 +31,8 @@ pub(super) struct Outcome {
     pub(super) agreed_ns: Vec<(u32, u64)>,
     /// Things that happened, of all kinds.
     pub(super) happened: u64,
-    /// The real time that the coordinator took for its decisions, in ns.
-    pub(super) deciding_ns: u64,
+    /// The real time that the coordinator took for its decisions in each minute of virtual time, in ns.
+    pub(super) deciding_ns: Vec<u64>,
 }
 
 /// What happened on one host and to it.
@@ -98,6 +102,8 @@ struct Side {
     mishap: Option<Mishap>,
     is_dead: bool,
     is_broken: bool,
+    /// Whoever reached it by himself has nothing to do with it any more.
+    is_parted: bool,
     heard_ns: Option<u64>,
     closed_ns: Option<u64>,
     outcome: HostOutcome,
@@ -108,6 +114,9 @@ struct World<'a> {
     queue: Queue<What>,
     coordinator: Option<Coordinator>,
     sides: Vec<Side>,
+    /// The coordinator's own branches.
+    root: Tree,
+    places: Vec<Place>,
     record: &'a mut dyn FnMut(&Event),
     recorded: u64,
     outcome: Outcome,
@@ -145,6 +154,7 @@ impl<'a> World<'a> {
             mishap: script.mishap,
             is_dead: false,
             is_broken: false,
+            is_parted: false,
             heard_ns: None,
             closed_ns: None,
             outcome: HostOutcome {
@@ -160,9 +170,17 @@ impl<'a> World<'a> {
             queue: Queue::new(),
             coordinator: Some(Coordinator::new(&scenario.plan, &scenario.stages, Reach::Remote, false)),
             sides: scenario.hosts.iter().enumerate().map(side).collect(),
+            root: Tree::new(scenario.hosts.len(), scenario.fanout),
+            places: places(scenario.hosts.len(), scenario.fanout),
             record,
             recorded: 0,
-            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0, deciding_ns: 0 },
+            outcome: Outcome {
+                end: None,
+                hosts: Vec::new(),
+                agreed_ns: Vec::new(),
+                happened: 0,
+                deciding_ns: Vec::new(),
+            },
             rng: Rng::new(derive(scenario.seed, &[6])),
         }
     }
@@ -200,6 +218,7 @@ impl<'a> World<'a> {
                 self.pass_to_agent(host, what, now_ns);
             }
             What::Word { .. } | What::Lost { .. } | What::Input(_) | What::Tick => {
+                let Some(what) = self.pass_up(what) else { return };
                 if let Some((from_ns, until_ns)) = self.scenario.coordinator.stalls
                     && (from_ns..until_ns).contains(&now_ns)
                 {
@@ -224,6 +243,7 @@ impl<'a> World<'a> {
         if side.is_dead || (side.is_broken && matches!(what, What::Order { .. })) {
             return;
         }
+        let mut closes = false;
         let effects = match what {
             What::Order { order, .. } => {
                 side.heard_ns = Some(now_ns);
@@ -233,10 +253,14 @@ impl<'a> World<'a> {
             What::Look { .. } => side.agent.look(now_ns),
             What::Closed { .. } => {
                 side.closed_ns.get_or_insert(now_ns);
+                closes = true;
                 side.agent.close(now_ns)
             }
             _ => Vec::new(),
         };
+        if closes {
+            self.close_below(host, now_ns);
+        }
         for effect in effects {
             self.take_effect(host, effect, now_ns);
         }
@@ -262,7 +286,10 @@ impl<'a> World<'a> {
                 side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
                 side.is_dead = true;
                 self.close_up(host, now_ns);
+                self.close_below(host, now_ns);
             }
+            Effect::Pass { below, frame } => self.pass(host, below, frame),
+            Effect::Part { below } => self.part(Some(host), below as usize),
         }
     }
 
@@ -282,6 +309,7 @@ impl<'a> World<'a> {
         side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
         if let Some(Mishap::Dies { closed_after_ns: Some(after_ns), .. }) = side.mishap {
             self.close_up(host, now_ns + after_ns);
+            self.close_below(host, now_ns + after_ns);
         }
     }
 
@@ -294,7 +322,8 @@ impl<'a> World<'a> {
 
     fn coordinator_dies(&mut self) {
         if self.coordinator.take().is_some() {
-            (0..self.sides.len()).for_each(|host| self.close_down(host));
+            let heads: Vec<usize> = self.root.branches().map(|hosts| hosts.start).collect();
+            heads.into_iter().for_each(|host| self.close_down(host));
         }
     }
 
@@ -310,23 +339,25 @@ impl<'a> World<'a> {
         if self.coordinator.is_none() {
             return;
         }
-        let input = match what {
+        let inputs = match what {
             What::Word { host, .. } if self.sides[host].is_broken => return,
-            What::Word { host, message, at_ns } => {
-                let side = &mut self.sides[host].outcome;
-                if let (FromAgent::Sample(sample), false) = (&message, side.is_lost) {
-                    side.arrived[sample.stage as usize].add(sample);
-                }
-                Input::Heard { host, message, at_ns: at_ns.unwrap_or(now_ns) }
-            }
-            What::Lost { host } => Input::Lost { host, why: "its connection ended".to_owned() },
-            What::Input(input) => input,
+            What::Word { host, message, at_ns } => self.taken_apart(host, message, at_ns.unwrap_or(now_ns)),
+            What::Lost { host } => self.all_lost(host),
+            What::Input(input) => vec![input],
             _ => {
                 self.queue.plan(now_ns + TICK_NS, What::Tick);
-                Input::Tick
+                vec![Input::Tick]
             }
         };
-        self.step(input, now_ns);
+        for input in inputs {
+            if let Input::Heard { host, message: FromAgent::Sample(sample), .. } = &input {
+                let side = &mut self.sides[*host].outcome;
+                if !side.is_lost {
+                    side.arrived[sample.stage as usize].add(sample);
+                }
+            }
+            self.step(input, now_ns);
+        }
     }
 
     fn step(&mut self, input: Input, now_ns: u64) {
@@ -334,14 +365,18 @@ impl<'a> World<'a> {
         let Some(coordinator) = &mut self.coordinator else { return };
         let began = Instant::now();
         let actions = coordinator.step(input, now);
-        self.outcome.deciding_ns += began.elapsed().as_nanos() as u64;
+        let took_ns = began.elapsed().as_nanos() as u64;
+        let minute = (now_ns / (60 * SECOND)) as usize;
+        let minutes = &mut self.outcome.deciding_ns;
+        minutes.resize(minutes.len().max(minute + 1), 0);
+        minutes[minute] += took_ns;
         for action in actions {
             match action {
                 Action::Send { host, message } => self.send(host, message),
                 Action::Ping { host } => self.send(host, ToAgent::Ping { sent_ns: now_ns }),
                 Action::Drop { host } => {
                     self.sides[host].outcome.is_lost = true;
-                    self.close_down(host);
+                    self.part(None, host);
                 }
                 Action::Emit(event) => self.emit(&event, now_ns),
                 // No scenario searches: there is no further point.
@@ -368,13 +403,8 @@ impl<'a> World<'a> {
     }
 
     fn send(&mut self, host: usize, order: ToAgent) {
-        let now_ns = self.queue.now_ns();
-        let side = &mut self.sides[host];
-        if side.outcome.is_lost {
-            return;
-        }
-        if let Some(at_ns) = side.down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Order { host, order });
+        if !self.sides[host].outcome.is_lost {
+            self.send_down(host, order);
         }
     }
 

@@ -53,11 +53,11 @@ fn cost_of_a_fleet() {
     let is_whole = std::env::var_os("PLIMSOLL_SOAK_SCALE").is_some();
     let (seconds, sizes) = if is_whole { (3_600, &[10, 100, 1_000, 10_000][..]) } else { (60, &[10, 100][..]) };
     println!(
-        "| hosts | samples | coordinator, ns per host and second | of one processor | whole simulation, s | most memory, MiB |"
+        "| hosts | samples | coordinator, ns per host and second | of one processor | whole simulation, s of CPU time | most memory, MiB |"
     );
     println!("|---|---|---|---|---|---|");
     for hosts in sizes.iter().copied() {
-        let began = std::time::Instant::now();
+        let began_ns = cpu_ns();
         let scenario = fleet(hosts, seconds);
         let mut total = Tally::default();
         let outcome = world::run(&scenario, &mut |event: &Event| {
@@ -68,16 +68,28 @@ fn cost_of_a_fleet() {
         assert_eq!(outcome.end.map(|(end, _)| end), Some(RunEnd::Complete));
         let sent: u64 = outcome.hosts.iter().map(|host| host.sampled[0].ios).sum();
         assert_eq!((total.samples, total.ios), (u64::from(hosts) * (seconds + 1), sent));
-        let each_ns = outcome.deciding_ns as f64 / (f64::from(hosts) * seconds as f64);
-        let share = outcome.deciding_ns as f64 / (seconds * SECOND) as f64;
+        // Others use the machine, too, and what interrupts a decision is counted with it: the minute in the middle says what most cost.
+        let mut minutes_ns = outcome.deciding_ns.clone();
+        // The last one is not whole.
+        minutes_ns.truncate((seconds / 60) as usize);
+        minutes_ns.sort_unstable();
+        let second_ns = minutes_ns[minutes_ns.len() / 2] as f64 / seconds.min(60) as f64;
+        let each_ns = second_ns / f64::from(hosts);
+        let share = second_ns / SECOND as f64;
         println!(
             "| {hosts} | {} | {each_ns:.0} | {:.3} % | {:.1} | {} |",
             total.samples,
             share * 100.0,
-            began.elapsed().as_secs_f64(),
+            cpu_ns().saturating_sub(began_ns) as f64 / SECOND as f64,
             most_memory_mib()
         );
     }
+}
+
+/// The CPU time of this thread, in ns.
+fn cpu_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 /// The most memory that this process ever held, in MiB.

@@ -1,0 +1,340 @@
+//! An agent that starts others and stands between them and whoever started it: passes orders down, and up what they say.
+//!
+//! Orders go through it unread, so all that holds between coordinator and agent holds over a relay, too: who falls silent, whose clock shows
+//! what, who gives whom up. What a relay adds is that it tells who is gone below it, and that it puts what came meanwhile into one frame.
+//!
+//! A clock is asked over the whole way. The offsets of the steps would add up to the same offset, and half their round trips, which bound their
+//! errors, to half of this one.
+
+use crate::launch::{Agents, LastWords, LaunchError, Process, Wanted, launch};
+use crate::link::{Frame, Inlet, LinkError, Outlet};
+use crate::tree::Tree;
+use crate::wire::{FromAgent, ToAgent, Word};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// A frame is closed when it is longer than this, in bytes: a long one would hold up what comes after it.
+const LONG_FRAME: usize = 1 << 20;
+
+/// Why a host is gone whose relay is. Why that one is gone is said of itself.
+pub(crate) fn without(relay: &str) -> String {
+    format!("its relay {relay} was lost")
+}
+
+/// What a relay below us says, as hosts of ours say it.
+///
+/// # Errors
+/// It is no message, or one of a host that is not there.
+pub(crate) fn heard(tree: &Tree, branch: usize, frame: Frame) -> Result<Vec<(usize, Word)>, LinkError> {
+    let host = |below| tree.host(branch, below).ok_or(LinkError::Garbled);
+    match frame.read::<FromAgent>()? {
+        FromAgent::Passed(words) => words.into_iter().map(|(below, word)| Ok((host(Some(below))?, word))).collect(),
+        _ => Ok(vec![(host(None)?, Word::Said(frame))]),
+    }
+}
+
+/// What is to be said when a branch is gone: all its hosts are.
+pub(crate) fn gone(tree: &Tree, branch: usize, relay: &str, why: &str) -> Vec<(usize, Word)> {
+    let hosts = tree.branch(branch);
+    let below = without(relay);
+    let why = |host: &usize| if *host == hosts.start { why } else { below.as_str() };
+    hosts.clone().map(|host| (host, Word::Gone(why(&host).to_owned()))).collect()
+}
+
+/// An order for a host of `tree`, as its branch is to get it.
+///
+/// # Errors
+/// There is no such host.
+pub(crate) fn order(tree: &Tree, host: usize, frame: Frame) -> Result<(usize, Frame), LinkError> {
+    match tree.way(host).ok_or(LinkError::Closed)? {
+        (branch, None) => Ok((branch, frame)),
+        (branch, Some(below)) => Ok((branch, Frame::of(&ToAgent::Pass { below, frame })?)),
+    }
+}
+
+/// What a link's end means, in words.
+pub(crate) fn why(error: LinkError, words: Option<LastWords>) -> String {
+    let why = match error {
+        LinkError::Closed => "its connection ended",
+        LinkError::Garbled => "what it sends cannot be read",
+    };
+    match words.map(|words| words.wait()) {
+        Some(words) if !words.is_empty() => format!("{why} ({words})"),
+        _ => why.to_owned(),
+    }
+}
+
+/// The branches that somebody started, and how to reach them.
+#[derive(Debug, Default)]
+pub(crate) struct Branches {
+    pub(crate) tree: Tree,
+    /// The name of the first host of each.
+    pub(crate) relays: Vec<String>,
+    ends: Vec<End>,
+}
+
+/// One branch: its relay, or its only host.
+#[derive(Debug)]
+struct End {
+    outlet: Option<Outlet>,
+    process: Option<Process>,
+}
+
+impl Branches {
+    /// The branches of these links, between hosts of these names, and what is heard on them.
+    pub(crate) fn of(
+        names: &[String],
+        tree: Tree,
+        links: Vec<(crate::link::Link, Option<Process>)>,
+    ) -> (Branches, Vec<(Inlet, Option<LastWords>)>) {
+        let relays = tree.branches().map(|hosts| names.get(hosts.start).cloned().unwrap_or_default()).collect();
+        let (mut ends, mut inlets) = (Vec::new(), Vec::new());
+        for (link, process) in links {
+            let (outlet, inlet) = link.split();
+            inlets.push((inlet, process.as_ref().map(Process::words)));
+            ends.push(End { outlet: Some(outlet), process });
+        }
+        (Branches { tree, relays, ends }, inlets)
+    }
+
+    /// Sends an order on its way to a host. `None` where nobody has to do with its branch any more.
+    pub(crate) fn send(&self, host: usize, frame: Frame) -> Option<Result<(), LinkError>> {
+        let (branch, frame) = match order(&self.tree, host, frame) {
+            Ok(order) => order,
+            Err(error) => return Some(Err(error)),
+        };
+        self.ends.get(branch)?.outlet.as_ref().map(|outlet| outlet.pass(frame))
+    }
+
+    /// Has nothing to do with a host any more. Comes back with the hosts that are cut off by that, itself left out, and the reason in words.
+    pub(crate) fn part(&mut self, host: usize) -> Vec<(usize, String)> {
+        match self.tree.way(host) {
+            Some((branch, None)) => {
+                if let Some(end) = self.ends.get_mut(branch) {
+                    (end.outlet, end.process) = (None, None);
+                }
+                let why = without(self.relays.get(branch).map_or("", String::as_str));
+                self.tree.branch(branch).skip(1).map(|host| (host, why.clone())).collect()
+            }
+            Some((branch, Some(below))) => {
+                let outlet = self.ends.get(branch).and_then(|end| end.outlet.as_ref());
+                // If the branch is gone, so is the host. Who is below it, its relay says.
+                let _ = outlet.map(|outlet| outlet.send(&ToAgent::Part { below }));
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Drop for Branches {
+    fn drop(&mut self) {
+        // All at once; then each process is waited for, and they have ended meanwhile.
+        self.ends.iter_mut().for_each(|end| end.outlet = None);
+    }
+}
+
+/// The hosts below this agent.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    branches: Branches,
+    up: Sender<Up>,
+}
+
+#[derive(Debug)]
+enum Up {
+    Word(u32, Word),
+    End,
+}
+
+impl Relay {
+    /// Starts the agents of these hosts, and passes on to `out` what they say. `None` where one could not be started; then there is none. What is
+    /// to be answered is in the second.
+    pub(crate) fn adopt(wanted: &Wanted, out: &Outlet) -> (Option<Relay>, FromAgent) {
+        let Agents { names, tree, links } = match launch(wanted) {
+            Ok(agents) => agents,
+            Err(errors) => return (None, FromAgent::Adopted(numbered(&wanted.hosts, errors))),
+        };
+        let links = links.into_iter().map(|(link, process)| (link, Some(process))).collect();
+        let (branches, inlets) = Branches::of(&names, tree, links);
+        let (up, words) = channel();
+        for (branch, ((inlet, last), name)) in inlets.into_iter().zip(&branches.relays).enumerate() {
+            let (tree, name, up) = (branches.tree.clone(), name.clone(), up.clone());
+            thread::spawn(move || listen(&tree, branch, &name, inlet, last, &up));
+        }
+        let out = out.clone();
+        thread::spawn(move || collect(&words, &out));
+        (Some(Relay { branches, up }), FromAgent::Adopted(Vec::new()))
+    }
+
+    /// Passes an order on. A host that is gone is told of otherwise.
+    pub(crate) fn pass(&self, below: u32, frame: Frame) {
+        let _ = self.branches.send(below as usize, frame);
+    }
+
+    /// Has nothing to do with a host any more.
+    pub(crate) fn part(&mut self, below: u32) {
+        for (host, why) in self.branches.part(below as usize) {
+            let _ = self.up.send(Up::Word(host as u32, Word::Gone(why)));
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // Or who collects would hold the way up open.
+        let _ = self.up.send(Up::End);
+    }
+}
+
+/// Errors by the number of the host. What is wrong with no host of the list is told of the first.
+fn numbered(hosts: &[String], errors: Vec<LaunchError>) -> Vec<(u32, String)> {
+    let number = |name: &str| hosts.iter().position(|host| host == name).unwrap_or(0) as u32;
+    errors.into_iter().map(|error| (number(&error.host), error.what)).collect()
+}
+
+/// Takes what comes from a branch until it ends.
+fn listen(tree: &Tree, branch: usize, name: &str, mut inlet: Inlet, last: Option<LastWords>, up: &Sender<Up>) {
+    let error = loop {
+        match inlet.frame().and_then(|frame| heard(tree, branch, frame)) {
+            Ok(words) => {
+                for (host, word) in words {
+                    if up.send(Up::Word(host as u32, word)).is_err() {
+                        return;
+                    }
+                }
+            }
+            Err(error) => break error,
+        }
+    };
+    for (host, word) in gone(tree, branch, name, &why(error, last)) {
+        // If nobody collects any more, this relay is gone itself.
+        let _ = up.send(Up::Word(host as u32, word));
+    }
+}
+
+/// Sends up what came, and all that came while the last frame was sent in one.
+fn collect(words: &Receiver<Up>, out: &Outlet) {
+    let mut is_over = false;
+    while !is_over && let Ok(Up::Word(host, word)) = words.recv() {
+        let mut length = word.length();
+        let mut frame = vec![(host, word)];
+        while length < LONG_FRAME {
+            match words.try_recv() {
+                Ok(Up::Word(host, word)) => {
+                    length += word.length();
+                    frame.push((host, word));
+                }
+                Ok(Up::End) => {
+                    is_over = true;
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        if out.send(&FromAgent::Passed(frame)).is_err() {
+            return;
+        }
+    }
+}
+
+impl Word {
+    /// Its length on the wire, more or less, in bytes.
+    fn length(&self) -> usize {
+        match self {
+            Word::Said(frame) => frame.length(),
+            Word::Gone(why) => why.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::pair;
+    use crate::wire::Outcome;
+    use proptest::prelude::*;
+
+    fn frame(message: &FromAgent) -> Frame {
+        Frame::of(message).expect("short")
+    }
+
+    #[test]
+    fn an_order_is_wrapped_once_for_each_relay_on_its_way_and_a_word_finds_its_host() {
+        let stop = Frame::of(&ToAgent::Stop).expect("short");
+        // Of 13 hosts, 8 is a relay of ours, and 11 one of its own.
+        let (root, below) = (Tree::new(13, 3), Tree::new(4, 3));
+        let (branch, first) = order(&root, 12, stop.clone()).expect("a host");
+        assert_eq!(branch, 2);
+        let Ok(ToAgent::Pass { below: number, frame }) = first.read() else { panic!("{first:?}") };
+        let (branch, second) = order(&below, number as usize, frame).expect("a host");
+        assert_eq!((number, branch), (3, 2));
+        assert_eq!(second.read(), Ok(ToAgent::Pass { below: 0, frame: stop.clone() }));
+        assert_eq!(order(&root, 8, stop.clone()), Ok((2, stop.clone())));
+        assert_eq!(order(&root, 13, stop), Err(LinkError::Closed));
+
+        let armed = self::frame(&FromAgent::Armed { stage: 1 });
+        let passed = self::frame(&FromAgent::Passed(vec![(0, Word::Said(armed.clone()))]));
+        let words = heard(&below, 2, passed).expect("of a host");
+        assert_eq!(words, [(3, Word::Said(armed.clone()))]);
+        let passed = self::frame(&FromAgent::Passed(vec![(3, words[0].1.clone())]));
+        assert_eq!(heard(&root, 2, passed), Ok(vec![(12, Word::Said(armed))]));
+    }
+
+    #[test]
+    fn words_of_hosts_that_are_not_there_are_none() {
+        let tree = Tree::new(4, 2);
+        for number in [1, u32::MAX] {
+            let passed = frame(&FromAgent::Passed(vec![(number, Word::Gone(String::new()))]));
+            assert_eq!(heard(&tree, 1, passed), Err(LinkError::Garbled));
+        }
+        assert_eq!(heard(&tree, 7, frame(&FromAgent::Armed { stage: 0 })), Err(LinkError::Garbled));
+    }
+
+    #[test]
+    fn a_branch_that_is_gone_is_told_host_by_host() {
+        let words = gone(&Tree::new(5, 2), 1, "n3", "no route");
+        let without = || Word::Gone("its relay n3 was lost".to_owned());
+        assert_eq!(words, [(2, Word::Gone("no route".to_owned())), (3, without()), (4, without())]);
+    }
+
+    #[test]
+    fn what_came_meanwhile_goes_up_in_one_frame_in_its_order_unless_it_is_long() {
+        let (ours, theirs) = pair();
+        let ((out, _), (_, mut inlet)) = (ours.split(), theirs.split());
+        let (up, words) = channel();
+        let short = frame(&FromAgent::Armed { stage: 1 });
+        let long = vec![crate::wire::Cleaned {
+            target: String::new(),
+            root: String::new(),
+            outcome: Outcome::Nothing("x".repeat(LONG_FRAME)),
+        }];
+        let said = [(0, short.clone()), (7, short.clone()), (2, frame(&FromAgent::Cleaned(long))), (0, short)];
+        for (host, frame) in &said {
+            up.send(Up::Word(*host, Word::Said(frame.clone()))).expect("open");
+        }
+        up.send(Up::End).expect("open");
+        collect(&words, &out);
+        drop(out);
+        let mut frames = Vec::new();
+        while let Ok(FromAgent::Passed(words)) = inlet.receive() {
+            frames.push(words);
+        }
+        assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
+        let order: Vec<u32> = frames.iter().flatten().map(|(host, _)| *host).collect();
+        assert_eq!(order, [0, 7, 2, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_word_is_taken_without_a_panic(
+            hosts in 0usize..20, fanout in 0usize..6, branch in 0usize..8, numbers in prop::collection::vec(any::<u32>(), 0..5),
+        ) {
+            let words = numbers.iter().map(|number| (*number, Word::Gone(String::new()))).collect();
+            let tree = Tree::new(hosts, fanout);
+            if let Ok(words) = heard(&tree, branch, frame(&FromAgent::Passed(words))) {
+                prop_assert!(words.iter().all(|(host, _)| tree.branch(branch).contains(host)));
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Who stands between the coordinator and a host, and how messages find their way over them.
+
+use super::super::scenario::Mishap;
+use super::{What, World};
+use crate::coordinator::Input;
+use crate::link::Frame;
+use crate::relay;
+use crate::tree::Tree;
+use crate::wire::{FromAgent, ToAgent, Word};
+
+/// One host's place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// Its relay; `None` for the coordinator.
+    parent: Option<usize>,
+    /// Its number among the branches of its relay.
+    branch: usize,
+    /// The hosts behind this one in the fleet's order that it is the relay of.
+    tree: Tree,
+}
+
+/// Gives every host its place in a tree of this fanout.
+pub(super) fn places(hosts: usize, fanout: usize) -> Vec<Place> {
+    let mut places = vec![Place::default(); hosts];
+    let mut open = vec![(None, 0, Tree::new(hosts, fanout))];
+    while let Some((parent, first, tree)) = open.pop() {
+        for (branch, hosts) in tree.branches().enumerate() {
+            let head = first + hosts.start;
+            let below = Tree::new(hosts.len() - 1, fanout);
+            places[head] = Place { parent, branch, tree: below.clone() };
+            open.push((Some(head), head + 1, below));
+        }
+    }
+    places
+}
+
+impl World<'_> {
+    /// Sends an order on its way, from the coordinator.
+    pub(super) fn send_down(&mut self, host: usize, order: ToAgent) {
+        match self.root.way(host) {
+            Some((_, None)) => self.hand_down(host, order),
+            Some(_) => {
+                let frame = Frame::of(&order).expect("short");
+                let (branch, frame) = relay::order(&self.root, host, frame).expect("a host of the tree");
+                self.hand_down(self.root.branch(branch).start, frame.read().expect("just written"));
+            }
+            None => unreachable!("every host has its place"),
+        }
+    }
+
+    /// Puts an order on the line of a host that its sender reaches by himself.
+    fn hand_down(&mut self, host: usize, order: ToAgent) {
+        let now_ns = self.queue.now_ns();
+        if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
+            self.queue.plan(at_ns, What::Order { host, order });
+        }
+    }
+
+    /// A relay passes an order on.
+    pub(super) fn pass(&mut self, relay: usize, below: u32, frame: Frame) {
+        let tree = &self.places[relay].tree;
+        let (branch, frame) = relay::order(tree, below as usize, frame).expect("a host below");
+        let child = relay + 1 + tree.branch(branch).start;
+        if !self.sides[child].is_parted {
+            self.hand_down(child, frame.read().expect("just written"));
+        }
+    }
+
+    /// The coordinator, or a relay, has nothing to do with a host any more.
+    pub(super) fn part(&mut self, relay: Option<usize>, host: usize) {
+        let (tree, first) = match relay {
+            Some(relay) => (&self.places[relay].tree, relay + 1),
+            None => (&self.root, 0),
+        };
+        let (branch, below) = tree.way(host).expect("a host below");
+        let hosts = tree.branch(branch);
+        let head = first + hosts.start;
+        match below {
+            Some(below) if !self.sides[head].is_parted => self.hand_down(head, ToAgent::Part { below }),
+            Some(_) => {}
+            None => {
+                self.sides[head].is_parted = true;
+                self.close_down(head);
+                let cut_off: Vec<(u32, Word)> =
+                    hosts.skip(1).map(|host| (host as u32, Word::Gone(relay::without(&format!("h{head}"))))).collect();
+                self.send_up(relay, cut_off);
+            }
+        }
+    }
+
+    /// What a relay has to say goes to its own; what the coordinator finds out by itself it knows.
+    fn send_up(&mut self, relay: Option<usize>, words: Vec<(u32, Word)>) {
+        let now_ns = self.queue.now_ns();
+        match relay {
+            Some(_) if words.is_empty() => {}
+            Some(relay) => {
+                if let Some(at_ns) = self.sides[relay].up.arrival(now_ns) {
+                    let message = FromAgent::Passed(words);
+                    self.queue.plan(at_ns, What::Word { host: relay, message, at_ns: None });
+                }
+            }
+            None => {
+                for (host, word) in words {
+                    let Word::Gone(why) = word else { continue };
+                    self.queue.plan(now_ns, What::Input(Input::Lost { host: host as usize, why }));
+                }
+            }
+        }
+    }
+
+    /// The streams of those below a host end, so much later.
+    pub(super) fn close_below(&mut self, host: usize, at_ns: u64) {
+        let heads: Vec<usize> = self.places[host].tree.branches().map(|hosts| host + 1 + hosts.start).collect();
+        for head in heads {
+            if let Some(at_ns) = self.sides[head].down.arrival(at_ns) {
+                self.queue.plan(at_ns, What::Closed { host: head });
+            }
+        }
+    }
+
+    /// A word, or the end, of a host comes to its relay. What is for the coordinator comes back.
+    pub(super) fn pass_up(&mut self, what: What) -> Option<What> {
+        let now_ns = self.queue.now_ns();
+        let host = match &what {
+            What::Word { host, .. } | What::Lost { host } => *host,
+            _ => return Some(what),
+        };
+        let Some(relay) = self.places[host].parent else { return Some(what) };
+        if self.sides[relay].is_dead {
+            return None;
+        }
+        if let Some(Mishap::Stalls { from_ns, until_ns }) = self.sides[relay].mishap
+            && (from_ns..until_ns).contains(&now_ns)
+        {
+            self.queue.plan(until_ns, what);
+            return None;
+        }
+        let (tree, branch) = (&self.places[relay].tree, self.places[host].branch);
+        let words = match what {
+            What::Word { .. } if self.sides[host].is_broken || self.sides[host].is_parted => return None,
+            What::Word { message, .. } => {
+                relay::heard(tree, branch, Frame::of(&message).expect("short")).expect("of hosts below")
+            }
+            _ => relay::gone(tree, branch, &format!("h{host}"), "its connection ended"),
+        };
+        self.send_up(Some(relay), words.into_iter().map(|(host, word)| (host as u32, word)).collect());
+        None
+    }
+
+    /// What comes to the coordinator from a branch, taken apart.
+    pub(super) fn taken_apart(&self, head: usize, message: FromAgent, at_ns: u64) -> Vec<Input> {
+        let FromAgent::Passed(_) = &message else { return vec![Input::Heard { host: head, message, at_ns }] };
+        let frame = Frame::of(&message).expect("short");
+        let words = relay::heard(&self.root, self.places[head].branch, frame).expect("of hosts below");
+        let input = |(host, word)| match word {
+            Word::Said(frame) => Input::Heard { host, message: frame.read().expect("a message"), at_ns },
+            Word::Gone(why) => Input::Lost { host, why },
+        };
+        words.into_iter().map(input).collect()
+    }
+
+    /// The same of a branch that is gone.
+    pub(super) fn all_lost(&self, head: usize) -> Vec<Input> {
+        let words = relay::gone(&self.root, self.places[head].branch, &format!("h{head}"), "its connection ended");
+        let input = |(host, word)| match word {
+            Word::Gone(why) => Some(Input::Lost { host, why }),
+            Word::Said(_) => None,
+        };
+        words.into_iter().filter_map(input).collect()
+    }
+}
