@@ -8,7 +8,7 @@ use common::{end, has, plimsoll, run, scratch, start, text};
 use http::{address_of, get};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -73,6 +73,42 @@ impl Drop for Prometheus {
     }
 }
 
+/// Has promtool read the metrics: it has no remark.
+fn lint(address: &str) {
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool");
+    let metrics = get(address, "/metrics", &[]);
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.head.to_lowercase().contains("text/plain; version=0.0.4"), "{}", metrics.head);
+    promtool.stdin.take().expect("its input").write_all(metrics.body.as_bytes()).expect("metrics");
+    let checked = end(promtool).with_code(0);
+    assert_eq!((checked.out.as_str(), checked.err.as_str()), ("", ""), "no remark of the linter");
+}
+
+#[test]
+fn a_real_prometheus_reads_hosts_without_a_run() {
+    if !has("a real Prometheus", &["prometheus"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let mut child = start(here, &["watch", "--hosts", "local:2", "--interval", "200ms", "--serve=127.0.0.1:0"]);
+    let out = child.stdout.take().expect("its output");
+    std::thread::spawn(move || std::io::copy(&mut BufReader::new(out), &mut std::io::sink()));
+    let address = address_of(&mut child);
+    let prometheus = Prometheus::scraping(&address, here);
+    prometheus.wait_for("plimsoll_hosts{state=\"up\"}", 2.0);
+    prometheus.wait_for("count(count by (host) (plimsoll_host_cpu_seconds_total))", 2.0);
+    lint(&address);
+    run("kill", &["-s", "TERM", &child.id().to_string()]);
+    assert_eq!(child.wait().expect("an end").code(), Some(130));
+}
+
 #[test]
 fn a_real_prometheus_reads_what_the_run_file_says() {
     if !has("a real Prometheus", &["prometheus"]) {
@@ -86,19 +122,7 @@ fn a_real_prometheus_reads_what_the_run_file_says() {
     let prometheus = Prometheus::scraping(&address, here);
     prometheus.wait_for("plimsoll_run_over", 1.0);
 
-    let mut promtool = Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("promtool");
-    let metrics = get(&address, "/metrics", &[]);
-    assert_eq!(metrics.status, 200);
-    assert!(metrics.head.to_lowercase().contains("text/plain; version=0.0.4"), "{}", metrics.head);
-    promtool.stdin.take().expect("its input").write_all(metrics.body.as_bytes()).expect("metrics");
-    let checked = end(promtool).with_code(0);
-    assert_eq!((checked.out.as_str(), checked.err.as_str()), ("", ""), "no remark of the linter");
+    lint(&address);
 
     let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let issued = |key: &str| -> f64 {

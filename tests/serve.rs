@@ -222,6 +222,53 @@ fn hostile_requests_are_bounded_and_the_run_is_still_seen() {
 }
 
 #[test]
+fn hosts_without_a_run_have_a_page_that_lives() {
+    let folder = scratch();
+    let here = folder.path();
+    let watch = ["watch", "--hosts", "local:2", "--interval", "200ms", "--json"];
+    let open = plimsoll(here, &[&watch[..], &["--serve=0.0.0.0:0"]].concat()).with_code(2);
+    assert!(open.err.contains("--token"), "{}", open.err);
+    plimsoll(here, &["watch", "--serve", "run.plimsoll"]).with_code(2);
+
+    let token = "0123456789abcdef";
+    let mut child = command(here, &[&watch[..], &[ANY_PORT, "--token", token]].concat())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("a program");
+    let address = address_of(&mut child);
+    for path in ["/", "/metrics", "/events"] {
+        assert_eq!(get(&address, path, &[]).status, 401, "{path}");
+    }
+    let bearer = format!("Authorization: Bearer {token}");
+    wait_until("both hosts tell", || {
+        let metrics = get(&address, "/metrics", &[&bearer]).body;
+        let told = |host: &&str| metrics.contains(&format!("cpu_seconds_total{{host=\"{host}\",mode=\"user\"}}"));
+        ["local-1", "local-2"].iter().all(told)
+    });
+    if has("hosts in a browser", &["chromium"]) {
+        let mut browser = Browser::open(here);
+        browser.go(&format!("http://{address}/?token={token}"));
+        browser.wait("document.getElementById('status').textContent === 'Live.'");
+        browser.wait("document.querySelectorAll('#charts svg.chart').length === 5");
+        browser.wait("document.querySelectorAll('#hosts tbody tr').length === 2");
+        let points = "document.querySelector('#charts .line.read[points]').getAttribute('points').split(' ').length";
+        let before = browser.value(points).as_u64().expect("points");
+        browser.wait(&format!("{points} >= {}", before + 2));
+        browser.value("document.querySelector('[data-keep=host-1]').click()");
+        browser.wait("document.getElementById('charts').innerText.includes('local-2 alone')");
+        browser.wait("document.getElementById('status').textContent === 'Live.'");
+        common::signal(&child, "TERM");
+        browser.wait("document.getElementById('status').textContent.startsWith('Nobody watches any more')");
+        assert_eq!(browser.value("document.querySelector('#head .badge').textContent"), json!("over"));
+        assert_eq!(browser.complaints, Vec::<String>::new());
+    } else {
+        common::signal(&child, "TERM");
+    }
+    assert_eq!(child.wait().expect("an end").code(), Some(130));
+}
+
+#[test]
 fn past_runs_are_listed_opened_and_put_side_by_side() {
     let folder = scratch();
     let here = folder.path();

@@ -362,9 +362,26 @@ pub struct WatchArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Who else may see them.
+    #[command(flatten)]
+    pub share: WatchShareArgs,
+
     /// The hosts to watch.
     #[command(flatten)]
     pub hosts: HostArgs,
+}
+
+/// Who else may see hosts while they are watched: browsers, Prometheus.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Showing them to others")]
+pub struct WatchShareArgs {
+    /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, conflicts_with = "run")]
+    pub serve: Option<SocketAddr>,
+
+    /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    #[arg(long, value_name = "TOKEN", requires = "serve")]
+    pub token: Option<Token>,
 }
 
 /// `plimsoll inventory`.
@@ -377,6 +394,15 @@ pub struct InventoryArgs {
     /// Print everything that is known as JSON, one entry for each host (docs/json.md).
     #[arg(long)]
     pub json: bool,
+
+    /// Write a first draft of a testbed file for `plimsoll ceiling`: these hosts as its storage nodes, and what no kernel knows as questions in
+    /// comments.
+    #[arg(long, conflicts_with_all = ["json", "targets"])]
+    pub draft: bool,
+
+    /// Where to write the draft [default: standard output]. A file that exists is never overwritten.
+    #[arg(short, long, value_name = "FILE.toml", requires = "draft")]
+    pub out: Option<PathBuf>,
 
     /// The hosts to ask.
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use crate::args::HostArgs;
 use crate::failure::Failure;
-use crate::signals;
+use crate::signals::{self, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
@@ -38,20 +38,29 @@ struct Way {
 /// Says which targets each of the hosts of these names has.
 pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
-/// Starts the agents, each allowed to touch its own targets. Ctrl-C reaches them from here on.
+/// Starts the agents for a run, each allowed to touch its own targets. Ctrl-C reaches them from here on.
 pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
+    start_for(Work::Run, args, targets_of, lost_after)
+}
+
+/// Starts the agents for a look at each host and at `targets` there.
+pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
+    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after)
+}
+
+fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if args.simulate.is_some() {
         let cluster = targets_of(&[probe::hostname()])?.concat();
         let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
         let fleet = Fleet::simulated(version, names.len() as u32);
-        signals::watch(fleet.interrupter());
+        signals::watch(fleet.interrupter(), work);
         return Ok(Hosts { fleet, targets: targets_of(&names)?, _job: None });
     }
     let Some(way) = way(args)? else {
         let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
-        signals::watch(fleet.interrupter());
+        signals::watch(fleet.interrupter(), work);
         return Ok(Hosts { fleet, targets, _job: None });
     };
     let targets = targets_of(&way.hosts)?;
@@ -67,7 +76,7 @@ pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> 
     };
     let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);
-    signals::watch(fleet.interrupter());
+    signals::watch(fleet.interrupter(), work);
     Ok(Hosts { fleet, targets, _job: way.job })
 }
 

@@ -8,21 +8,44 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Turns the signals of this process into an interrupt of the run, and the second one into an exit.
+/// What a signal cuts short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A run, of which something is kept.
+    Run,
+    /// A look at hosts, of which nothing is left.
+    Look,
+}
+
+impl Work {
+    /// What is said when a stop was asked for, and what when it was asked for once more.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Work::Run => (
+                "\nstopping: what was measured is kept (once more to leave at once)",
+                "\nstopped at once; what was recorded can be seen with `plimsoll show RUN`",
+            ),
+            Work::Look => ("", "\nstopped at once"),
+        }
+    }
+}
+
+/// Turns the signals of this process into an interrupt of the work, and the second one into an exit.
 ///
 /// Without it a signal just ends the process: nothing that was recorded is lost, but nothing is reported either.
-pub fn watch(interrupter: Interrupter) {
+pub fn watch(interrupter: Interrupter, work: Work) {
+    let (stopping, stopped) = work.words();
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         for (count, _) in signals.forever().enumerate() {
             if count > 0 {
                 screen::restore();
-                eprintln!("\nstopped at once; what was recorded can be seen with `plimsoll show RUN`");
+                eprintln!("{stopped}");
                 std::process::exit(130);
             }
             // In the middle of a picture nobody could read it.
-            if interrupter.interrupt() && !screen::is_taken() {
-                eprintln!("\nstopping: what was measured is kept (once more to leave at once)");
+            if interrupter.interrupt() && !screen::is_taken() && !stopping.is_empty() {
+                eprintln!("{stopping}");
             }
         }
     });

@@ -42,6 +42,8 @@ spec_table! {
         name: String,
         /// How it stores and is reached.
         media: Media = Media::Nvme,
+        /// Parts of the model that a kernel tells of it, with spaces between; none for a class.
+        part_numbers: String = String::new(),
         /// Its size.
         capacity: Auto<Bytes> = Auto::Auto,
         /// Sequential reads, 128 KiB.
@@ -81,6 +83,17 @@ impl Device {
             write_iops: fixed(self.spec.write_iops.value).map(|rate| rate as f64),
         }
     }
+}
+
+/// The drive that a kernel calls `model` and that is `size_bytes` large: one whose part number stands in the model, and whose capacity is
+/// within 2 %, because makers round it.
+pub fn recognise(model: &str, size_bytes: u64) -> Option<&'static Device> {
+    let model = model.to_ascii_uppercase();
+    catalogue().iter().find(|device| {
+        let is_named = device.spec.part_numbers.value.split_whitespace().any(|number| model.contains(number));
+        let capacity = device.figures().capacity_bytes;
+        is_named && capacity.is_some_and(|bytes| (size_bytes as f64 / bytes - 1.0).abs() <= 0.02)
+    })
 }
 
 const TEXT: &str = include_str!("../../../reference/devices.toml");
@@ -148,6 +161,20 @@ mod tests {
                 device.id
             );
         }
+    }
+
+    #[test]
+    fn a_drive_is_recognised_by_its_model_and_its_size_together() {
+        let id = |model, size| recognise(model, size).map(|device| device.id.as_str());
+        assert_eq!(id("INTEL SSDPE2KE016T8", 1_600_321_314_816), Some("p4610-1.6tb"));
+        assert_eq!(id("Dell Express Flash ssdpe2ke016t8", 1_600_321_314_816), Some("p4610-1.6tb"));
+        assert_eq!(id("INTEL SSDPE2KE016T8", 800_166_076_416), None, "a namespace that is a part of it");
+        assert_eq!((id("", 1_600_321_314_816), id("QEMU HARDDISK", 16_000_000_000_000)), (None, None));
+        let numbers = catalogue().iter().flat_map(|device| device.spec.part_numbers.value.split_whitespace());
+        let numbers: Vec<&str> = numbers.collect();
+        assert!(numbers.len() >= 10 && numbers.iter().all(|number| number.len() >= 10), "{numbers:?}");
+        let within = |one: &&str| numbers.iter().filter(|other| other.contains(*one)).count();
+        assert!(numbers.iter().all(|one| within(one) == 1), "a model would be two drives: {numbers:?}");
     }
 
     #[test]

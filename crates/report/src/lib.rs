@@ -4,6 +4,7 @@ pub mod ceiling;
 mod chart;
 pub mod compare;
 mod doubts;
+pub mod draft;
 pub mod events;
 mod findings;
 pub mod html;

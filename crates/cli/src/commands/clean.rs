@@ -22,7 +22,7 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
         (targets, _) => targets,
     };
     if !targets.is_empty() {
-        let started = hosts::start(&args.hosts, &|names| Ok(vec![targets.to_vec(); names.len()]), LOST_AFTER)?;
+        let started = hosts::look(&args.hosts, targets, LOST_AFTER)?;
         let cleaned = started.fleet.clean(targets).map_err(failure)?;
         let told = told(&cleaned);
         print(&told.done)?;

@@ -5,6 +5,10 @@ use crate::args::InventoryArgs;
 use crate::failure::Failure;
 use crate::hosts;
 use model::Nanos;
+use model::testbed::HostFacts;
+use report::words;
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A host that is only asked has this long to answer.
@@ -12,13 +16,38 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Shows what the hosts are made of, and what lies below the targets.
 pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
-    let started = hosts::start(&args.hosts, &|names| Ok(vec![args.targets.clone(); names.len()]), LOST_AFTER)?;
+    let started = hosts::look(&args.hosts, &args.targets, LOST_AFTER)?;
     let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
-    if args.json {
+    if args.draft {
+        draft(args.out.as_deref(), &hosts)?;
+    } else if args.json {
         print_json(&hosts)?;
     } else {
         print(&report::inventory::render(&hosts))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a draft of a testbed, named like its file.
+fn draft(out: Option<&Path>, hosts: &[HostFacts]) -> Result<(), Failure> {
+    let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let draft = report::draft::testbed(stem.as_deref().unwrap_or("my-testbed"), hosts, super::run::unix_ns());
+    let Some(out) = out else { return print(&draft.text) };
+    // Made by this call or not at all: between a look and a write somebody else could make it.
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(out);
+    file.and_then(|mut file| file.write_all(draft.text.as_bytes())).map_err(|error| {
+        let what = match error.kind() {
+            std::io::ErrorKind::AlreadyExists => "it is there already, and no file is overwritten".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::Usage(format!("error: {}: {what}; name another file with --out", out.display()))
+    })?;
+    let open = words::counted(draft.questions as u64, "open question");
+    eprintln!(
+        "testbed   {}: {open} in it; answer what you know, then try `plimsoll ceiling {}`",
+        out.display(),
+        out.display()
+    );
+    Ok(())
 }

@@ -4,6 +4,7 @@ use crate::args::WatchArgs;
 use crate::failure::Failure;
 use crate::screen::Stream;
 use crate::view::{self, Labels, News, View};
+use crate::web::WatchedPage;
 use crate::{hosts, signals};
 use fleet::{FleetError, Watched};
 use model::testbed::HostFacts;
@@ -45,20 +46,25 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         let what = format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
-    let started = hosts::start(&args.hosts, &|names| Ok(vec![Vec::new(); names.len()]), LOST_AFTER)?;
+    let started = hosts::look(&args.hosts, &[], LOST_AFTER)?;
     let told = started.fleet.inspect(&[]).map_err(|error| match error {
         FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
         error => Failure::Run(format!("error: {error}")),
     })?;
     let facts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
+    let page = WatchedPage::start(&args.share, &facts, args.interval)?;
     let mut lost = Vec::new();
+    let mut note = |watched: &Watched| {
+        note_loss(&mut lost, &facts, watched);
+        page.iter().for_each(|page| page.watched(watched));
+    };
     let (was_left, lines_end) = if has_screen(args) {
         let state = State::new(Subject::Hosts, &facts, None);
         let labels = Labels { title: "plimsoll watch".to_owned(), status: format!("every {}", args.interval) };
         let interrupter = started.fleet.interrupter();
         let mut view = View::open(Stream::Out, state, labels, interrupter).map_err(|error| no_screen(&error))?;
         started.fleet.watch(args.interval, LOST_AFTER, &mut |watched| {
-            note_loss(&mut lost, &facts, &watched);
+            note(&watched);
             view.show(News::Watched(watched))
         });
         view.close();
@@ -66,11 +72,14 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
     } else {
         let mut log = Log::new(args, facts.len());
         started.fleet.watch(args.interval, LOST_AFTER, &mut |watched| {
-            note_loss(&mut lost, &facts, &watched);
+            note(&watched);
             log.watched(&facts, &watched)
         });
         (false, log.is_done)
     };
+    if let Some(page) = page {
+        page.finish();
+    }
     match () {
         () if was_left || lines_end => Ok(ExitCode::SUCCESS),
         () if lost.len() == facts.len() => {

@@ -1,6 +1,6 @@
 //! A run that is shown while it goes on: takes its events, and has results computed beside it.
 
-use super::{Server, SharedBoard, Site, lock, token};
+use super::{Server, Site, lock, token};
 use crate::args::ShareArgs;
 use crate::commands::Whole;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// The live page of a run.
 pub struct LivePage {
-    board: SharedBoard,
+    board: Arc<Mutex<Board>>,
     server: Server,
 }
 
@@ -24,7 +24,7 @@ impl LivePage {
         let Some(address) = options.serve else { return Ok(None) };
         let board =
             Arc::new(Mutex::new(Board::new(whole.plan.clone(), whole.hosts.to_vec(), whole.version, whole.began_ns)));
-        let server = Server::start(address, token(options.token.as_ref())?, Site::Live(Arc::clone(&board)))?;
+        let server = Server::start(address, token(options.token.as_ref())?, Site::Live(board.clone()))?;
         eprintln!("{}", server.line("live page"));
         Ok(Some(LivePage { board, server }))
     }

@@ -1,15 +1,17 @@
-//! The live page and the metrics of a run over HTTP. What is shown comes from `report::web`; here is who may see it, and the server.
+//! The live page and the metrics of a run, or of hosts that are watched, over HTTP. What is shown comes from `report::web`; here is who may see it, and the server.
 
 mod access;
 mod live;
 mod server;
 mod site;
 mod stream;
+mod watched;
 
 pub use access::Token;
 pub use live::LivePage;
 pub use server::Server;
-pub use site::{SharedBoard, Site, lock};
+pub use site::{Site, lock};
+pub use watched::WatchedPage;
 
 use crate::failure::Failure;
 use std::time::{SystemTime, UNIX_EPOCH};

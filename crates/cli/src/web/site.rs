@@ -2,18 +2,17 @@
 
 use hyper::StatusCode;
 use model::Record;
-use report::web::board::Board;
 use report::web::page::View;
-use report::web::{self, page, shelf};
+use report::web::{self, Shown, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A run that goes on, shared between who feeds it and who shows it.
-pub type SharedBoard = Arc<Mutex<Board>>;
+/// What goes on, shared between who feeds it and who shows it.
+pub type SharedBoard = Arc<Mutex<dyn Shown>>;
 
 /// What is served.
 #[derive(Clone, Debug)]
 pub enum Site {
-    /// A run while it goes on.
+    /// A run, or hosts that are watched, while that goes on.
     Live(SharedBoard),
     /// Runs that were recorded, with the names of their files.
     Past(Arc<Vec<(String, Record)>>),
@@ -34,7 +33,7 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 const MOST_SIDE: usize = 16;
 
 /// The board, whoever had it last.
-pub fn lock(board: &SharedBoard) -> MutexGuard<'_, Board> {
+pub fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
     // A view that panicked has changed nothing of the board.
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -47,7 +46,7 @@ pub fn answer(site: &Site, path: &str, query: &str, boot: &str, is_guarded: bool
         ("/script.js", _) => text("text/javascript; charset=utf-8", web::SCRIPT.to_owned()),
         ("/live.js", _) => text("text/javascript; charset=utf-8", web::LIVE_SCRIPT.to_owned()),
         ("/icon.svg", _) => text("image/svg+xml", web::ICON.to_owned()),
-        ("/", Site::Live(board)) => text(HTML, page::page(&lock(board), &view(query), boot, is_guarded)),
+        ("/", Site::Live(board)) => text(HTML, lock(board).page(&view(query), boot, is_guarded)),
         ("/events", Site::Live(_)) => Answer::Stream(view(query)),
         ("/metrics", Site::Live(board)) => text("text/plain; version=0.0.4; charset=utf-8", lock(board).metrics()),
         ("/", Site::Past(runs)) => {

@@ -2,7 +2,7 @@
 
 use super::site::{SharedBoard, lock};
 use hyper::body::Bytes;
-use report::web::page::{View, fragments};
+use report::web::page::View;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -26,8 +26,8 @@ pub async fn tell(
     out: mpsc::Sender<Bytes>,
     mut over: watch::Receiver<bool>,
 ) {
-    let suite = lock(&board).plan.suite.clone();
-    let hello = event("hello", &serde_json::json!({ "boot": boot, "suite": suite }));
+    let title = lock(&board).title().to_owned();
+    let hello = event("hello", &serde_json::json!({ "boot": boot, "title": title }));
     if out.send(hello).await.is_err() {
         return;
     }
@@ -43,7 +43,7 @@ pub async fn tell(
             let revision = Some(board.revision());
             (seen != revision).then(|| {
                 seen = revision;
-                fragments(&board, &view)
+                board.fragments(&view)
             })
         };
         for (id, html) in new.into_iter().flatten() {
@@ -57,7 +57,8 @@ pub async fn tell(
             quiet_since = Instant::now();
         }
         if is_over {
-            let _ = out.send(event("over", &serde_json::json!({}))).await;
+            let words = lock(&board).farewell();
+            let _ = out.send(event("over", &serde_json::json!({ "words": words }))).await;
             return;
         }
         if quiet_since.elapsed() >= ALIVE {

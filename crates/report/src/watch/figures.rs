@@ -31,13 +31,31 @@ pub struct Figures {
     pub sent_bytes_per_s: Option<f64>,
 }
 
-/// Counts of one direction, as the kernel has them.
+/// Counts of one direction, as the kernel has them. What is unknown is `None`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    ios: Option<u64>,
-    bytes: Option<u64>,
-    time_ns: Option<u64>,
+pub(crate) struct Counts {
+    /// Requests that completed.
+    pub ios: Option<u64>,
+    /// Bytes that moved.
+    pub bytes: Option<u64>,
+    /// The sum of their times in the kernel, in ns.
+    pub time_ns: Option<u64>,
     length_ns: u64,
+}
+
+/// What a host did in one interval, as sums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    /// Reads of its devices and network mounts.
+    pub read: Counts,
+    /// Writes to them.
+    pub write: Counts,
+    /// Bytes that its network brought.
+    pub received: Option<u64>,
+    /// Bytes that it sent.
+    pub sent: Option<u64>,
+    busy_ns: u64,
+    all_ns: u64,
 }
 
 /// The metrics of a direction: requests, bytes, time.
@@ -83,7 +101,7 @@ pub(super) fn per_second(sum: Option<u64>, length_ns: u64) -> Option<f64> {
 }
 
 /// Whether a block device is built on others, whose requests would be counted twice. By name: a device that came later stands in no inventory.
-pub(super) fn is_stacked(device: &str) -> bool {
+pub(crate) fn is_stacked(device: &str) -> bool {
     const STACKED: [&str; 6] = ["dm-", "md", "loop", "drbd", "bcache", "zd"];
     STACKED
         .iter()
@@ -129,29 +147,33 @@ pub(super) fn cpu_ns(entry: &Entry) -> Option<(u64, u64)> {
     (all > 0).then_some((busy, all))
 }
 
-/// The figures of a host in the interval of `sample`.
-pub fn figures(sample: &CounterSample, facts: &HostFacts) -> Figures {
-    let (mut read, mut write) = (Counts::default(), Counts::default());
-    let (mut received, mut sent) = (None, None);
-    let (mut busy, mut all) = (0u64, 0u64);
+/// The sums of a host in the interval of `sample`: each request and each byte counts once.
+pub(crate) fn sums(sample: &CounterSample, facts: &HostFacts) -> Sums {
+    let mut sums = Sums::default();
     for entry in &sample.entries {
         if is_io(entry) {
-            read = read.plus(Counts::of(entry, READ, sample.length_ns));
-            write = write.plus(Counts::of(entry, WRITE, sample.length_ns));
+            sums.read = sums.read.plus(Counts::of(entry, READ, sample.length_ns));
+            sums.write = sums.write.plus(Counts::of(entry, WRITE, sample.length_ns));
         } else if is_network(entry, sample, &facts.inventory.nics) {
-            received = plus(received, entry.get(Metric::ReceivedBytes));
-            sent = plus(sent, entry.get(Metric::SentBytes));
+            sums.received = plus(sums.received, entry.get(Metric::ReceivedBytes));
+            sums.sent = plus(sums.sent, entry.get(Metric::SentBytes));
         } else if entry.layer == Layer::Cpu
             && let Some((work, time)) = cpu_ns(entry)
         {
-            busy = busy.saturating_add(work);
-            all = all.saturating_add(time);
+            sums.busy_ns = sums.busy_ns.saturating_add(work);
+            sums.all_ns = sums.all_ns.saturating_add(time);
         }
     }
+    sums
+}
+
+/// The figures of a host in the interval of `sample`.
+pub fn figures(sample: &CounterSample, facts: &HostFacts) -> Figures {
+    let Sums { read, write, received, sent, busy_ns, all_ns } = sums(sample, facts);
     Figures {
         read: read.side(),
         write: write.side(),
-        cpu_share: (all > 0).then(|| busy as f64 / all as f64),
+        cpu_share: (all_ns > 0).then(|| busy_ns as f64 / all_ns as f64),
         received_bytes_per_s: per_second(received, sample.length_ns),
         sent_bytes_per_s: per_second(sent, sample.length_ns),
     }

@@ -12,7 +12,7 @@ mod replay;
 mod state;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

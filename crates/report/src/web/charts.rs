@@ -32,7 +32,7 @@ pub fn total(board: &Board) -> Markup {
     for op in latest(&ops, slots) {
         charts.push(latencies(op, slots, end_s, ops.len() > 1));
     }
-    charts.push(system(board.kernel.slots(), end_s));
+    charts.push(system(board.kernel.slots(), |system| *system, end_s));
     classed("div", "charts", charts)
 }
 
@@ -64,27 +64,27 @@ pub fn host(board: &Board, number: u32) -> Markup {
     let max = points(slots, |_, slot| has(slot).then_some(slot.part.latency_max_ns as f64));
     let lines = vec![line("mean", "line q50", mean), line("max", "line max", max)];
     charts.push(on_factors("Latency", end_s, lines).render());
-    charts.push(system(host.kernel.slots(), end_s));
+    charts.push(system(host.kernel.slots(), |system| *system, end_s));
     classed("div", "charts", charts)
 }
 
-fn rate<P>(slot: &Slot<P>, sum: u64) -> Option<f64> {
+pub(super) fn rate<P>(slot: &Slot<P>, sum: u64) -> Option<f64> {
     (slot.length_s > 0.0).then(|| sum as f64 / slot.length_s)
 }
 
-fn mebi_rate<P>(slot: &Slot<P>, bytes: u64) -> Option<f64> {
+pub(super) fn mebi_rate<P>(slot: &Slot<P>, bytes: u64) -> Option<f64> {
     rate(slot, bytes).map(|bytes_per_s| bytes_per_s / MEBI)
 }
 
 const MEBI: f64 = 1_048_576.0;
 
 /// MiB/s without the unit, which stands in the chart's title: ticks are to be round.
-fn mebi_words(value: f64) -> String {
+pub(super) fn mebi_words(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { words::mib_per_s(value * MEBI) }
 }
 
 /// A place for each stretch, at its end, when its figures were known; and a gap where nothing ran.
-fn points<P>(slots: &[Slot<P>], value: impl Fn(usize, &Slot<P>) -> Option<f64>) -> Vec<Point> {
+pub(super) fn points<P>(slots: &[Slot<P>], value: impl Fn(usize, &Slot<P>) -> Option<f64>) -> Vec<Point> {
     let mut points = Vec::with_capacity(slots.len());
     let mut before_s = f64::INFINITY;
     for (number, slot) in slots.iter().enumerate() {
@@ -103,7 +103,7 @@ fn range(lines: &[Line]) -> (f64, f64) {
     (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
 }
 
-fn over_time(title: &str, y_words: fn(f64) -> String, end_s: f64, lines: Vec<Line>) -> Lines {
+pub(super) fn over_time(title: &str, y_words: fn(f64) -> String, end_s: f64, lines: Vec<Line>) -> Lines {
     let (least, most) = range(&lines);
     Lines {
         title: title.to_owned(),
@@ -117,7 +117,7 @@ fn over_time(title: &str, y_words: fn(f64) -> String, end_s: f64, lines: Vec<Lin
     }
 }
 
-fn on_factors(title: &str, end_s: f64, lines: Vec<Line>) -> Lines {
+pub(super) fn on_factors(title: &str, end_s: f64, lines: Vec<Line>) -> Lines {
     let (least, most) = range(&lines);
     Lines {
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
@@ -166,23 +166,23 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat 
 }
 
 /// Processors and networks.
-fn system(slots: &[Slot<System>], end_s: f64) -> Markup {
+pub(super) fn system<P>(slots: &[Slot<P>], of: fn(&P) -> System, end_s: f64) -> Markup {
     if slots.is_empty() {
         return Markup::new();
     }
-    let line = |name: &str, style, value: &dyn Fn(&Slot<System>) -> Option<f64>| Line {
+    let line = |name: &str, style, value: &dyn Fn(&Slot<P>) -> Option<f64>| Line {
         name: name.to_owned(),
         style,
         points: points(slots, |_, slot| value(slot)),
     };
     let cpu = vec![
-        line("busy", "line cpu", &|slot| slot.part.busy()),
-        line("in the kernel", "line q99", &|slot| slot.part.kernel()),
-        line("soft interrupts", "line q999", &|slot| slot.part.softirq()),
+        line("busy", "line cpu", &|slot| of(&slot.part).busy()),
+        line("in the kernel", "line q99", &|slot| of(&slot.part).kernel()),
+        line("soft interrupts", "line q999", &|slot| of(&slot.part).softirq()),
     ];
     let network = vec![
-        line("received", "line read", &|slot| mebi_rate(slot, slot.part.received_bytes)),
-        line("sent", "line write", &|slot| mebi_rate(slot, slot.part.sent_bytes)),
+        line("received", "line read", &|slot| mebi_rate(slot, of(&slot.part).received_bytes)),
+        line("sent", "line write", &|slot| mebi_rate(slot, of(&slot.part).sent_bytes)),
     ];
     let mut cpu = over_time("CPU, share of all cores", words::share, end_s, cpu);
     cpu.y = Scale::Linear { max: 1.0 };

@@ -10,27 +10,44 @@ pub const WINDOW: usize = 50;
 
 /// The window of the table that a reader looks at.
 pub fn table(board: &Board, view: &View) -> Markup {
-    let wanted: Vec<u32> = (0..board.hosts.len() as u32)
-        .filter(|host| view.find.is_empty() || board.name(*host).contains(&view.find))
+    let lost = (0..).zip(&board.hosts).filter(|(_, host)| host.lost.is_some()).map(|(host, _)| host).collect();
+    let listed = Listed { count: board.hosts.len(), name: &|host| board.name(host), lost, head: &HEAD };
+    windowed(&listed, view, &|host| row(board, view, host))
+}
+
+/// Hosts that are listed: their names, who is lost, and the head of their table.
+pub(super) struct Listed<'a> {
+    /// How many there are.
+    pub count: usize,
+    /// What each is called.
+    pub name: &'a dyn Fn(u32) -> String,
+    /// The numbers of those that are lost.
+    pub lost: Vec<u32>,
+    /// Word and class of each column.
+    pub head: &'a [(&'a str, &'a str)],
+}
+
+/// A table of the hosts in the window that a reader looks at, and the ways to the other windows.
+pub(super) fn windowed(listed: &Listed<'_>, view: &View, row: &dyn Fn(u32) -> Option<Markup>) -> Markup {
+    let wanted: Vec<u32> = (0..listed.count as u32)
+        .filter(|host| view.find.is_empty() || (listed.name)(*host).contains(&view.find))
         .collect();
     let from = view.from.min(wanted.len().saturating_sub(1)) / WINDOW * WINDOW;
     let here: Vec<u32> = wanted.iter().skip(from).take(WINDOW).copied().collect();
-    let lost: Vec<u32> =
-        (0..).zip(&board.hosts).filter(|(_, host)| host.lost.is_some()).map(|(host, _)| host).collect();
-    let mut content = Markup::new();
+    let (lost, mut content) = (&listed.lost, Markup::new());
     if !lost.is_empty() {
-        let names: Vec<String> = lost.iter().take(5).map(|host| board.name(*host)).collect();
+        let names: Vec<String> = lost.iter().take(5).map(|host| (listed.name)(*host)).collect();
         let more = if lost.len() > names.len() { " and others" } else { "" };
         let lost = words::counted(lost.len() as u64, "host");
         content.push(classed("p", "bad", format!("{lost} lost: {}{more}", names.join(", "))));
     }
     let head: Markup =
-        HEAD.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
-    let rows: Markup = here.iter().filter_map(|host| row(board, view, *host)).collect();
+        listed.head.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
+    let rows: Markup = here.iter().filter_map(|host| row(*host)).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
     let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Table of hosts")];
     content.push(element("div", &attributes, table));
-    if board.hosts.len() > WINDOW || !view.find.is_empty() {
+    if listed.count > WINDOW || !view.find.is_empty() {
         content.push(windows(view, from, here.len(), wanted.len()));
     }
     content
@@ -77,16 +94,21 @@ fn row(board: &Board, view: &View, number: u32) -> Option<Markup> {
         network(|system| system.received_bytes),
         network(|system| system.sent_bytes),
     ];
-    let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
-    let current = if view.host == Some(number) { "true" } else { "false" };
-    let name = element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], board.name(number));
-    let mut cells = element("th", &[("scope", "row")], name);
+    let mut cells = name_cell(view, number, board.name(number));
     cells.push(plain("td", classed("span", class, state)));
     for (column, text) in figures.into_iter().enumerate() {
         let class = if column == 3 && errors > 0 { "number bad" } else { "number" };
         cells.push(classed("td", class, text));
     }
     Some(plain("tr", cells))
+}
+
+/// A host's name, which leads to its charts.
+pub(super) fn name_cell(view: &View, number: u32, name: String) -> Markup {
+    let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
+    let current = if view.host == Some(number) { "true" } else { "false" };
+    let name = element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name);
+    element("th", &[("scope", "row")], name)
 }
 
 /// Which window it is, and the ways to the others.
@@ -126,8 +148,8 @@ fn link(view: &View, host: Option<u32>, from: usize) -> String {
 }
 
 /// The form that looks for hosts by name; it stands outside of what changes, so that nobody is interrupted while typing.
-pub fn form(board: &Board, view: &View) -> Markup {
-    if board.hosts.len() <= WINDOW && view.find.is_empty() {
+pub fn form(hosts: usize, view: &View) -> Markup {
+    if hosts <= WINDOW && view.find.is_empty() {
         return Markup::new();
     }
     let most = View::MOST_FIND.to_string();

@@ -35,7 +35,7 @@
       if (told.boot !== boot) {
         boot = told.boot;
         again += 1;
-        document.title = told.suite + ": Plimsoll";
+        document.title = told.title + ": Plimsoll";
         say("Connected again at " + time() + ". The coordinator was started again: this is its new run.", "warn");
       } else if (lost) {
         say("Connected again at " + time() + ". Nothing is missing.", "good");
@@ -49,9 +49,9 @@
       const place = document.getElementById(id);
       if (place) put(place, html);
     });
-    source.addEventListener("over", () => {
+    source.addEventListener("over", (event) => {
       source.close();
-      say("The run is over and its server ended; this page keeps what it shows. The run file has everything.", "good");
+      say(JSON.parse(event.data).words, "good");
     });
     source.addEventListener("error", () => {
       if (!lost) say("Connection lost at " + time() + "; trying again. What is shown is as it was then.", "bad");

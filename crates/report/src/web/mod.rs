@@ -7,7 +7,11 @@ mod load;
 pub mod metrics;
 pub mod page;
 pub mod shelf;
+mod shown;
 mod track;
+pub mod watched;
+
+pub use shown::Shown;
 
 /// The style of every page.
 pub const STYLE: &str = concat!(include_str!("../html/style.css"), include_str!("live.css"));

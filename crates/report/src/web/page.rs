@@ -74,7 +74,7 @@ fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Mar
         "head" => ("Run", Markup::new()),
         "plan" => ("Plan", plain("h2", "Plan")),
         "charts" => ("Load", plain("h2", "Load")),
-        "hosts" => ("Hosts", [plain("h2", "Hosts"), hosts::form(board, view)].into()),
+        "hosts" => ("Hosts", [plain("h2", "Hosts"), hosts::form(board.hosts.len(), view)].into()),
         "happened" => ("Events and notes", plain("h2", "Events and notes")),
         // Its parts bring their own.
         _ => ("Results", Markup::new()),
@@ -164,6 +164,11 @@ fn charts_head(board: &Board, view: &View) -> Markup {
 
 /// The newest first: who comes to look wants the last one.
 fn happened(board: &Board) -> Markup {
+    told(board.happened.iter().rev())
+}
+
+/// What happened, in the order in which it comes.
+pub(super) fn told<'a>(happened: impl ExactSizeIterator<Item = &'a super::board::Happened>) -> Markup {
     let line = |happened: &super::board::Happened| {
         let time = match time_words(happened.at_s.floor()) {
             start if start == "0" => "start".to_owned(),
@@ -171,10 +176,10 @@ fn happened(board: &Board) -> Markup {
         };
         element("li", &[("class", happened.kind)], [classed("span", "when", time), Markup::from(&happened.words)])
     };
-    if board.happened.is_empty() {
+    if happened.len() == 0 {
         return plain("p", "Nothing yet.");
     }
-    let list = classed("ol", "happened", board.happened.iter().rev().map(line).collect::<Markup>());
+    let list = classed("ol", "happened", happened.map(line).collect::<Markup>());
     element("div", &[("class", "window"), ("tabindex", "0"), ("role", "region"), ("aria-label", "All events")], list)
 }
 

@@ -1,4 +1,4 @@
-//! What the hosts' kernels counted while stages ran, under names like those of node_exporter.
+//! What the hosts' kernels counted while stages ran, or while they were watched, under names like those of node_exporter.
 
 use super::text::{Family, seconds};
 use model::CounterSample;
@@ -26,7 +26,7 @@ const fn shown(
 }
 
 const CPU: &str = "plimsoll_host_cpu_seconds_total";
-const CPU_HELP: &str = "CPU time of all logical CPUs together, while stages ran.";
+const CPU_HELP: &str = "CPU time of all logical CPUs together, while stages ran or the host was watched.";
 
 const fn cpu(metric: Metric, mode: &'static str) -> Shown {
     shown(CPU, Layer::Cpu, metric, Some(("mode", mode)), CPU_HELP)

@@ -34,12 +34,7 @@ pub struct Run<'a> {
 /// Everything, as one answer to a scrape.
 pub fn render(run: &Run<'_>, requests: &Requests, kernel: &Kernel, names: &[String]) -> String {
     let mut out = String::new();
-    let one = |labels: &[(&str, &str)], name, help| {
-        let mut family = Family::gauge(name, help);
-        family.add(labels, "1");
-        family.finish()
-    };
-    out.push_str(&one(&[("version", run.version)], "plimsoll_build_info", "The version that makes the run."));
+    out.push_str(&build(run.version));
     let labels = [("run_id", run.run_id), ("suite", run.suite)];
     out.push_str(&one(&labels, "plimsoll_run_info", "Which run it is."));
     let mut gauge = |name, help, value: String| {
@@ -52,14 +47,36 @@ pub fn render(run: &Run<'_>, requests: &Requests, kernel: &Kernel, names: &[Stri
     gauge("plimsoll_run_over", "Whether the run is over.", u8::from(run.is_over).to_string());
     gauge("plimsoll_run_stages", "Stages that the plan has.", run.stages.1.to_string());
     gauge("plimsoll_run_stages_ended", "Stages that ended.", run.stages.0.to_string());
-    let mut hosts = Family::gauge("plimsoll_hosts", "Hosts of the run by state.");
-    for (state, count) in &run.hosts {
-        hosts.add(&[("state", state)], &count.to_string());
-    }
-    out.push_str(&hosts.finish());
+    out.push_str(&by_state(&run.hosts));
     requests.render(&mut out, names);
     kernel.render(&mut out, names);
     out
+}
+
+/// Hosts without a run, as one answer to a scrape: `hosts` by state, and what their kernels count.
+pub fn render_hosts(version: &str, hosts: &[(&str, usize)], kernel: &Kernel, names: &[String]) -> String {
+    let mut out = build(version) + &by_state(hosts);
+    kernel.render(&mut out, names);
+    out
+}
+
+/// A fact that stands in labels.
+fn one(labels: &[(&str, &str)], name: &'static str, help: &str) -> String {
+    let mut family = Family::gauge(name, help);
+    family.add(labels, "1");
+    family.finish()
+}
+
+fn build(version: &str) -> String {
+    one(&[("version", version)], "plimsoll_build_info", "The version of Plimsoll.")
+}
+
+fn by_state(hosts: &[(&str, usize)]) -> String {
+    let mut family = Family::gauge("plimsoll_hosts", "Hosts by state.");
+    for (state, count) in hosts {
+        family.add(&[("state", state)], &count.to_string());
+    }
+    family.finish()
 }
 
 /// Every name of a family that this program can tell.

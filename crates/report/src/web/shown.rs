@@ -1,0 +1,46 @@
+//! What a server shows of something that goes on, whatever that is.
+
+use super::board::Board;
+use super::page::{self, View};
+
+/// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
+pub trait Shown: std::fmt::Debug + Send {
+    /// What it is called.
+    fn title(&self) -> &str;
+    /// It changes with everything that a page may show.
+    fn revision(&self) -> u64;
+    /// The parts of the page that change, by the id of their place.
+    fn fragments(&self, view: &View) -> Vec<(&'static str, String)>;
+    /// The whole page. `boot` tells this server from one that ran before it at the same address; `is_guarded` says that a token protects it.
+    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String;
+    /// It as Prometheus reads it.
+    fn metrics(&self) -> String;
+    /// What a page says when nothing more comes.
+    fn farewell(&self) -> &'static str;
+}
+
+impl Shown for Board {
+    fn title(&self) -> &str {
+        &self.plan.suite
+    }
+
+    fn revision(&self) -> u64 {
+        Board::revision(self)
+    }
+
+    fn fragments(&self, view: &View) -> Vec<(&'static str, String)> {
+        page::fragments(self, view)
+    }
+
+    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String {
+        page::page(self, view, boot, is_guarded)
+    }
+
+    fn metrics(&self) -> String {
+        Board::metrics(self)
+    }
+
+    fn farewell(&self) -> &'static str {
+        "The run is over and its server ended; this page keeps what it shows. The run file has everything."
+    }
+}

@@ -1,0 +1,155 @@
+//! Hosts that are watched without a run: what is known of them, bounded however long and however many.
+
+mod node;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use super::Shown;
+use super::board::Happened;
+use super::metrics::{self, Kernel};
+use super::page::View;
+use super::track::{Part, Slot, Track};
+use crate::watch::figures::sums;
+use model::testbed::HostFacts;
+use model::{CounterSample, Nanos};
+pub(crate) use node::Node;
+use std::collections::VecDeque;
+
+/// Things that happened which are kept for the page.
+const MOST_HAPPENED: usize = 500;
+
+/// What is known of a host.
+#[derive(Debug, Default)]
+struct Host {
+    /// Why it is lost, if it is.
+    lost: Option<String>,
+    /// Its last interval, and its length in ns.
+    last: Option<(Node, u64)>,
+    over_time: Track<Node>,
+}
+
+/// What a view of hosts without a run knows: fed with their counters.
+#[derive(Debug)]
+pub struct Watching {
+    facts: Vec<HostFacts>,
+    version: String,
+    started_unix_ns: u64,
+    interval: Nanos,
+    hosts: Vec<Host>,
+    /// All hosts together.
+    total: Track<Node>,
+    happened: VecDeque<Happened>,
+    counters: Kernel,
+    revision: u64,
+    is_over: bool,
+}
+
+impl Watching {
+    /// Hosts of which nothing was heard yet, each to tell every `interval`. `started_unix_ns` is the wall clock in ns since 1970.
+    pub fn new(facts: Vec<HostFacts>, version: &str, started_unix_ns: u64, interval: Nanos) -> Watching {
+        Watching {
+            hosts: facts.iter().map(|_| Host::default()).collect(),
+            facts,
+            version: version.to_owned(),
+            started_unix_ns,
+            interval,
+            total: Track::default(),
+            happened: VecDeque::new(),
+            counters: Kernel::default(),
+            revision: 0,
+            is_over: false,
+        }
+    }
+
+    /// Takes in what a host's kernel counted; of a host that nobody knows, nothing.
+    pub fn counters(&mut self, sample: &CounterSample) {
+        let number = sample.host as usize;
+        let (Some(host), Some(facts)) = (self.hosts.get_mut(number), self.facts.get(number)) else { return };
+        self.revision += 1;
+        self.counters.add(sample);
+        let node = Node::of(sample, &sums(sample, facts));
+        host.last = Some((node, sample.length_ns));
+        let (start_s, length_s) = (sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
+        // By time and not by its number: a host that was too busy to tell has fewer intervals, and longer ones.
+        let interval = (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
+        let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
+        host.over_time.at(key, start_s, length_s).merge(node);
+        self.total.at(key, start_s, length_s).merge(node);
+        for note in &sample.notes {
+            let words = format!("{}: {note}", self.name(sample.host));
+            self.tell("note", words);
+        }
+    }
+
+    /// A host is gone.
+    pub fn lost(&mut self, host: u32, why: &str) {
+        let words = format!("{}: lost: {why}", self.name(host));
+        let Some(host) = self.hosts.get_mut(host as usize) else { return };
+        host.lost = Some(why.to_owned());
+        self.revision += 1;
+        self.tell("note", words);
+    }
+
+    /// Nothing more comes.
+    pub fn end(&mut self) {
+        self.is_over = true;
+        self.revision += 1;
+    }
+
+    /// A host's name.
+    fn name(&self, host: u32) -> String {
+        let named = self.facts.get(host as usize).map(|facts| facts.hostname.clone());
+        named.unwrap_or_else(|| format!("host {host}"))
+    }
+
+    /// The end of the axis of time, in seconds after the start.
+    fn now_s(&self) -> f64 {
+        self.total.slots().last().map_or(0.0, |slot| slot.end_s)
+    }
+
+    /// All hosts over time, without the last stretch while some are still to tell of it: a part of them would look like a slump.
+    fn whole_slots(&self) -> &[Slot<Node>] {
+        let slots = self.total.slots();
+        let alive = self.hosts.iter().filter(|host| host.lost.is_none()).count() as u64;
+        match slots.split_last() {
+            Some((last, before)) if last.part.samples < u64::from(last.intervals) * alive && !self.is_over => before,
+            _ => slots,
+        }
+    }
+
+    fn tell(&mut self, kind: &'static str, words: String) {
+        if self.happened.len() == MOST_HAPPENED {
+            self.happened.pop_front();
+        }
+        self.happened.push_back(Happened { at_s: self.now_s(), kind, words });
+    }
+}
+
+impl Shown for Watching {
+    fn title(&self) -> &'static str {
+        page::TITLE
+    }
+
+    fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn fragments(&self, view: &View) -> Vec<(&'static str, String)> {
+        page::parts(self, view).into_iter().map(|(id, markup)| (id, markup.into_string())).collect()
+    }
+
+    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String {
+        page::page(self, view, boot, is_guarded)
+    }
+
+    fn metrics(&self) -> String {
+        let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
+        let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
+        metrics::render_hosts(&self.version, &[("up", self.hosts.len() - lost), ("lost", lost)], &self.counters, &names)
+    }
+
+    fn farewell(&self) -> &'static str {
+        "Nobody watches any more and the server ended; this page keeps what it shows."
+    }
+}
