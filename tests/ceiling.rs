@@ -115,3 +115,31 @@ fn what_cannot_be_computed_says_why() {
         assert!(plimsoll(folder.path(), &args).with_code(0).out.lines().count() > 5, "{line}");
     }
 }
+
+#[test]
+fn a_testbed_is_drafted_from_the_hosts_and_overwrites_nothing() {
+    let folder = scratch();
+    let here = folder.path();
+    let draft = ["inventory", "--draft", "--hosts", "local:2", "--out", "lab.toml"];
+    let told = plimsoll(here, &draft).with_code(0);
+    assert!(told.out.is_empty() && told.err.contains("open question"), "{}", told.err);
+    let text = fs::read_to_string(here.join("lab.toml")).expect("a draft");
+    assert!(
+        text.contains("name = \"lab\"") && text.contains("local-1, local-2") && text.contains("count = 2"),
+        "{text}"
+    );
+    plimsoll(here, &["ceiling", "lab.toml"]).with_code(0);
+    let filled = ["--set", "protection.copies=2", "--set", "nodes.ports=2", "--set", "nodes.port_speed=25Gbit/s"];
+    let shown = plimsoll(here, &[&["ceiling", "lab.toml"][..], &filled].concat()).with_code(0).out;
+    assert!(shown.contains("port"), "{shown}");
+
+    let mine = "name = \"mine\"\n";
+    fs::write(here.join("lab.toml"), mine).expect("a file");
+    let refused = plimsoll(here, &draft).with_code(2).err;
+    assert!(refused.contains("lab.toml") && refused.contains("no file is overwritten"), "{refused}");
+    assert_eq!(fs::read_to_string(here.join("lab.toml")).expect("a file"), mine);
+    let printed = plimsoll(here, &["inventory", "--draft"]).with_code(0).out;
+    assert!(printed.contains("[[nodes]]") && printed.contains("name = \"my-testbed\""), "{printed}");
+    plimsoll(here, &["inventory", "--draft", "--json"]).with_code(2);
+    plimsoll(here, &["inventory", "--out", "x.toml"]).with_code(2);
+}

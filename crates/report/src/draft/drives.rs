@@ -60,8 +60,8 @@ fn class(media: Media) -> &'static str {
 /// Writes the drives of a host.
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
-    if kinds.is_empty() {
-        draft.question("No drive is seen. Which has each node? Give each kind a table like this:");
+    if kinds.iter().all(|kind| kind.is_boot) {
+        draft.question("No drive is seen but the system's. Which has each node? Give each kind a table like this:");
         ["[[nodes.drives]]", "model = \"nvme-gen4\"", "count = 8"].iter().for_each(|line| draft.more(line));
     }
     for kind in &kinds {
@@ -79,14 +79,15 @@ fn one(draft: &mut Draft, kind: &Kind) {
         draft.text("role", "boot");
     } else {
         draft.ask(
-            "Does data rest on it, or is it a tier before others (\"cache\"), or a log (\"journal\")?",
+            "Does data rest on it, or is it a tier before others (\"cache\"), a log (\"journal\"), or the system's (\"boot\")?",
             "role = \"cache\"",
         );
     }
     draft.number("count", kind.count);
     match recognise(&kind.model, kind.size) {
         Some(device) => {
-            draft.remark(&format!("The catalogue has it as {}; is that the drive?", comment(&device.spec.name.value)));
+            draft
+                .question(&format!("The catalogue has it as {}; is that the drive?", comment(&device.spec.name.value)));
             draft.text("model", &device.id);
         }
         None => {
