@@ -6,6 +6,7 @@ use super::figures::median;
 use super::fleet;
 use super::sweep;
 use super::target::{Target, scratch};
+use super::watching;
 use crate::shell::{self, Outcome};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -96,6 +97,18 @@ pub const EXTRAS: &[Extra] = &[
         title: "the most memory that a run held which made and removed 2^21 empty files (VmHWM), MiB",
         measure: sweep::many_files_mib,
         bound: Bound::Under(256.0),
+    },
+    Extra {
+        name: "watching",
+        title: "one reading a second of all counters of a host with 64 CPUs and 100 disks, from files as long as its kernel's, % of a core",
+        measure: watching::probe_percent,
+        bound: Bound::Under(0.5),
+    },
+    Extra {
+        name: "watching",
+        title: "what these counters hold in memory, MiB",
+        measure: watching::probe_mib,
+        bound: Bound::Under(2.0),
     },
 ];
 

@@ -13,6 +13,7 @@ mod page;
 mod scenery;
 mod sweep;
 mod target;
+mod watching;
 
 use crate::shell::{self, Outcome};
 use contender::{Contender, Load, Measured, Programs};
@@ -136,7 +137,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let names: Vec<&str> = BENCHES
         .iter()
         .map(|bench| bench.name)
-        .chain([metadata::NAME])
+        .chain([metadata::NAME, watching::NAME])
         .chain(EXTRAS.iter().map(|extra| extra.name))
         .collect();
     let options = Options::parse(arguments, &names)?;
@@ -147,6 +148,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     if options.wants(metadata::NAME) {
         measure_metadata(&options, &programs, &mut book)?;
+    }
+    if options.wants(watching::NAME) {
+        measure_watching(&options, &programs, &mut book);
     }
     measure_extras(&options, &programs, &mut book);
     if options.write {
@@ -245,6 +249,23 @@ fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> 
     book.missed.extend(missed);
     book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
     Ok(())
+}
+
+/// What it costs to be looked at.
+fn measure_watching(options: &Options, programs: &Programs, book: &mut Book) {
+    let (name, title) = (watching::NAME, watching::TITLE);
+    println!("\n== {name}: {title}");
+    let table = match watching::run(programs, options) {
+        Ok((table, missed)) => {
+            book.missed.extend(missed);
+            table
+        }
+        Err(why) => {
+            println!("SKIPPED: {name} because {why}");
+            format!("not run, because {why}\n")
+        }
+    };
+    book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
 }
 
 fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
