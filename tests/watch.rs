@@ -89,6 +89,15 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
 }
 
 #[test]
+fn a_run_that_is_to_be_watched_without_a_terminal_says_so_and_goes_on() {
+    let folder = scratch();
+    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "1"];
+    let told = plimsoll(folder.path(), &[&["run", "--watch"][..], &load, &["data"]].concat()).with_code(0);
+    let said = told.err.lines().filter(|line| line.contains("--watch") && line.contains("no terminal")).count();
+    assert_eq!(said, 1, "{}", told.err);
+}
+
+#[test]
 fn a_run_file_is_watched_again() {
     let folder = scratch();
     record(folder.path());

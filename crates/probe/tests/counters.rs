@@ -99,6 +99,31 @@ fn a_host_without_proc_counts_nothing_and_says_so_once() {
 }
 
 #[test]
+fn ports_that_are_seen_and_count_nothing_are_told() {
+    let folder = folder();
+    write(folder.path(), &SMALL, 0);
+    put(folder.path(), "sys/class/infiniband/mlx5_9/ports/1/state", "4: ACTIVE\n");
+    let others: Vec<_> = std::fs::read_dir(folder.path().join("sys/class/infiniband")).expect("devices").collect();
+    for other in others.into_iter().flatten().filter(|other| other.file_name() != "mlx5_9") {
+        std::fs::remove_dir_all(other.path()).expect("a device less");
+    }
+    let mut counters = open(folder.path());
+    let notes = counters.read().notes;
+    assert!(notes.len() == 1 && notes[0].starts_with("/sys/class/infiniband"), "{notes:?}");
+    put(folder.path(), "sys/class/infiniband/mlx5_9/ports/1/counters/port_rcv_data", "1\n");
+    assert_eq!(open(folder.path()).read().notes, Vec::<String>::new());
+}
+
+#[test]
+fn a_kernel_with_pressure_switched_off_says_how_to_have_it() {
+    let folder = folder();
+    write(folder.path(), &SMALL, 0);
+    std::fs::remove_dir_all(folder.path().join("proc/pressure")).expect("gone");
+    let notes = open(folder.path()).read().notes;
+    assert!(notes.len() == 1 && notes[0].contains("psi=1"), "{notes:?}");
+}
+
+#[test]
 fn a_file_that_vanishes_and_returns_is_never_counted_over_the_gap() {
     let folder = folder();
     write(folder.path(), &SMALL, 0);

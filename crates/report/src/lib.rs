@@ -16,6 +16,7 @@ pub mod plan;
 pub mod published;
 pub mod split;
 pub mod table;
+mod uncounted;
 pub mod verify;
 pub mod watch;
 pub mod web;

@@ -136,9 +136,13 @@ pub fn unrecordable(error: store::StoreError) -> Failure {
     Failure::Run(format!("error: {error}"))
 }
 
-/// The view that was asked for. Where standard error is no terminal there is none, as there is no bar.
+/// The view that was asked for. Where standard error is no terminal there is none, as there is no bar, and that is said.
 pub(super) fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<Option<View>, Failure> {
-    if !how.watch || !std::io::stderr().is_terminal() {
+    if !how.watch {
+        return Ok(None);
+    }
+    if !std::io::stderr().is_terminal() {
+        eprintln!("note: --watch draws on standard error, which is no terminal here: the run is told in lines instead");
         return Ok(None);
     }
     let state = State::new(Subject::Run, hosts, Some(plan));

@@ -81,6 +81,6 @@ impl Source for Pressure {
             }
         }
         self.table.end(sample);
-        (!any).then_some("/proc/pressure")
+        (!any).then_some("/proc/pressure (PSI, which psi=1 on the kernel's command line switches on)")
     }
 }

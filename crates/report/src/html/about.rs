@@ -86,8 +86,10 @@ fn issued(record: &Record) -> Markup {
 fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| (note.kind, &note.detail));
     let run = record.notes.iter().map(|note| (note.kind, &note.detail));
-    let items: Vec<Markup> =
+    let mut items: Vec<Markup> =
         plan.chain(run).map(|(kind, detail)| plain("li", format!("{}: {detail}", words::note(kind)))).collect();
+    let uncounted = crate::uncounted::remarks(record);
+    items.extend(uncounted.into_iter().map(|remark| plain("li", format!("counters of the kernel: {remark}"))));
     if items.is_empty() {
         return Markup::new();
     }

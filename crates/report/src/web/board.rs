@@ -6,7 +6,7 @@ use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use model::testbed::HostFacts;
 use model::{CounterSample, Event, Histogram, IntervalSample, NoteKind, Plan, Record, RunEnd, StageEnd};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Events that are kept for the page; the run file has all of them.
 const MOST_HAPPENED: usize = 500;
@@ -99,6 +99,8 @@ pub struct Board {
     current: Option<u32>,
     requests: Requests,
     counters: Kernel,
+    /// What hosts said of counters that they do not have.
+    remarks: BTreeSet<(u32, String)>,
     revision: u64,
 }
 
@@ -123,6 +125,7 @@ impl Board {
             current: None,
             requests: Requests::default(),
             counters: Kernel::default(),
+            remarks: BTreeSet::new(),
             revision: 0,
         };
         let notes = board.plan.notes.clone();
@@ -313,6 +316,12 @@ impl Board {
 
     fn count(&mut self, sample: &CounterSample) {
         self.counters.add(sample);
+        for note in &sample.notes {
+            // Counters are opened anew for each stage, and say the same anew.
+            if self.remarks.len() < MOST_HAPPENED && self.remarks.insert((sample.host, note.clone())) {
+                self.tell("note", format!("{}: {note}", self.name(sample.host)));
+            }
+        }
         let Some(stage) = self.stages.get(sample.stage as usize) else { return };
         let system = System::of(sample);
         let (start_s, length_s) = (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);

@@ -44,6 +44,17 @@ fn measured(hosts: usize, seconds: u32) -> Recorded {
 }
 
 #[test]
+fn a_counter_that_a_kernel_lacks_is_told_once_and_not_with_each_stage() {
+    let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+    let mut board = Board::new(record.plan.clone(), record.testbed.clone(), "1", 0);
+    let sample =
+        CounterSample { notes: vec!["/proc/pressure cannot be read here".to_owned()], ..CounterSample::default() };
+    (0..3).for_each(|_| drop(board.event(&Event::Counters(Box::new(sample.clone())))));
+    let told = board.happened.iter().filter(|happened| happened.words.contains("/proc/pressure")).count();
+    assert_eq!(told, 1, "{:?}", board.happened);
+}
+
+#[test]
 fn a_run_that_goes_on_says_where_it_stands() {
     let board = told(&measured(2, 900).record());
     let view = View::default();
