@@ -4,6 +4,7 @@ mod common;
 
 use common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
 use model::counters::{Layer, Metric};
+use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
 
 const SUITE: &str = "\
@@ -145,6 +146,58 @@ fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
     assert_eq!(without.entry(Layer::Block, &name), None);
     let gone = |sample: &model::CounterSample| sample.notes.iter().filter(|note| note.contains(&name)).count();
     assert_eq!((gone(&without), gone(&counters.read())), (1, 0), "{:?}", without.notes);
+}
+
+#[test]
+fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
+    if !has("a watch while a device is pulled out", &["zram"]) {
+        return;
+    }
+    let zram = Zram::new();
+    let name = zram.name();
+    let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+    std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
+    file.sync_all().expect("a device");
+    drop(file);
+    let folder = scratch();
+    let mut child = common::start(folder.path(), &["watch", "--interval", "100ms", "--json"]);
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    lines.next().expect("a first line").expect("text");
+    common::wait_until("nobody to look at the device", || zram.pull_out());
+    // The interval that is on, and two after it: the watch went on.
+    (0..3).for_each(|_| drop(lines.next().expect("a line").expect("text")));
+    common::signal(&child, "TERM");
+    drop(lines);
+    let said = common::end(child).with_code(130).err;
+    let gone = said.lines().filter(|line| line.contains(&format!("block {name}: gone"))).count();
+    assert_eq!(gone, 1, "{said}");
+}
+
+#[test]
+fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
+    if !has("a partial /proc", &["mount"]) {
+        return;
+    }
+    let folder = scratch();
+    // As container runtimes do it: an empty folder over a folder, nothing over a file.
+    let hide = "mount -t tmpfs none /proc/pressure && mount -t tmpfs none /proc/fs && mount --bind /dev/null /proc/interrupts && exec \"$@\"";
+    let program = common::command(folder.path(), &[]).get_program().to_owned();
+    let output = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", hide, "sh"])
+        .arg(program)
+        .args(["watch", "--interval", "200ms", "--count", "2", "--json"])
+        .current_dir(folder.path())
+        .output()
+        .expect("unshare");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let told: Vec<serde_json::Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an object"))
+        .collect();
+    assert!(told.len() == 2 && told.iter().all(|object| object["cpu"].is_number()), "{told:?}");
+    let missing = said.lines().filter(|line| line.contains("/proc/pressure") && line.contains("left out")).count();
+    assert_eq!(missing, 1, "once, and not with each interval: {said}");
 }
 
 /// Two ends of a virtual cable, of which nothing else in the system knows.

@@ -1,5 +1,6 @@
-//! `cargo xtask screenshot`: what `plimsoll watch` shows in a real terminal, as a picture for the documents.
+//! `cargo xtask screenshot`: what `plimsoll watch` shows in a real terminal, and the live page in a real browser, as pictures for the documents.
 
+mod page;
 mod svg;
 
 use crate::shell::{self, Outcome};
@@ -14,7 +15,8 @@ const SIZE: (usize, usize) = (100, 24);
 /// How often to look whether the replay is where it is wanted, and how long to wait between two looks.
 const LOOKS: (u32, Duration) = (600, Duration::from_millis(100));
 
-/// Records a run of a few seconds, plays it in a terminal that tmux holds, and keeps the picture of its middle. `rest` may name the program.
+/// Records a run of a few seconds, plays it in a terminal that tmux holds, and keeps the picture of its middle; then that of the live page.
+/// `rest` may name the program.
 pub fn run(rest: &[String]) -> Outcome<()> {
     let program = match rest {
         [] => shell::build_plimsoll()?,
@@ -34,7 +36,7 @@ pub fn run(rest: &[String]) -> Outcome<()> {
     let picture = svg::picture(&shown?, SIZE.0, SIZE.1);
     std::fs::write(shell::root().join(PICTURE), picture).map_err(|error| format!("{PICTURE}: {error}"))?;
     println!("written   {PICTURE}");
-    Ok(())
+    page::shoot(&program, &folder)
 }
 
 fn socket(folder: &Path) -> String {

@@ -1,0 +1,101 @@
+//! The live page of a run as a browser shows it.
+
+use crate::shell::{self, Outcome};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Where the picture goes.
+const PICTURE: &str = "docs/live.png";
+/// The window: the head, the plan and the first charts.
+const SIZE: &str = "--window-size=1100,1000";
+/// A picture for a document is small: more bytes than this are a mistake.
+const MOST_BYTES: u64 = 400 << 10;
+/// How long the run has been on when the picture is taken: charts need something to show.
+const AFTER: Duration = Duration::from_secs(25);
+/// What is run: long enough to be looked at.
+const SUITE: &str = "name = \"live-page\"\ndescription = \"Random reads and writes of 8 KiB, 70 to 30, from two hosts\"\n[layout]\nsize = \"64MiB\"\n\
+                     [stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"8k-random-70-30\"\nblock_size = \"8KiB\"\nread = \"70%\"\nworkers = 2\ndepth = 8\n";
+
+/// Ended with the picture.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Takes a picture of the live page of a run that goes on in `folder`.
+///
+/// # Errors
+/// There is no Chromium, the run does not begin, or the picture is none.
+pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let browser = browsers.iter().find_map(|name| shell::which(name)).ok_or("no Chromium is installed")?;
+    std::fs::write(folder.join("live-page.toml"), SUITE).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut child = Command::new(program)
+        .args(["run", "live-page.toml", "--quiet", "--hosts", "local:2", "--serve=127.0.0.1:0"])
+        .args(["--out", "live.plimsoll", "-t", "live-data"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let said = child.stderr.take();
+    let _running = Running(child);
+    let address =
+        said.and_then(address).ok_or("the run does not say where its page is; try it with `plimsoll run --serve`")?;
+    std::thread::sleep(AFTER);
+    let picture = shell::root().join(PICTURE);
+    let shot = folder.join("live.png");
+    browse(&browser, &address, folder, &shot)?;
+    let bytes = std::fs::metadata(&shot).map_err(|error| format!("{}: {error}", shot.display()))?.len();
+    if bytes > MOST_BYTES {
+        return Err(format!(
+            "{} has {bytes} bytes, where {MOST_BYTES} are allowed; make its window smaller",
+            shot.display()
+        ));
+    }
+    std::fs::copy(&shot, &picture).map_err(|error| format!("{PICTURE}: {error}"))?;
+    println!("written   {PICTURE} ({} KiB)", bytes >> 10);
+    Ok(())
+}
+
+/// The address that a run tells first.
+fn address(said: impl std::io::Read + Send + 'static) -> Option<String> {
+    let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+    let found = lines.by_ref().find_map(|line| {
+        let (_, rest) = line.split_once("http://")?;
+        Some(format!("http://{}/", rest.split('/').next()?))
+    });
+    // What else it says must not fill the pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    found
+}
+
+fn browse(browser: &PathBuf, address: &str, folder: &Path, shot: &Path) -> Outcome<()> {
+    let mut command = Command::new(browser);
+    command
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        .args(["--hide-scrollbars", "--force-device-scale-factor=1", "--timeout=4000", SIZE])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--screenshot={}", shot.display()))
+        .arg(address);
+    shell::capture(&mut command).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_found_in_what_a_run_says() {
+        let said = "note: x\nlive page http://127.0.0.1:4711/ (add ?token=TOKEN)\n";
+        assert_eq!(address(said.as_bytes()).as_deref(), Some("http://127.0.0.1:4711/"));
+        assert_eq!(address("nothing\n".as_bytes()), None);
+    }
+}
