@@ -282,7 +282,7 @@ fn past_runs_are_listed_opened_and_put_side_by_side() {
     let one = get(&address, "/run/1", &[]);
     assert!(one.status == 200 && one.body.contains("<svg") && one.body.contains("/style.css"), "{}", one.body.len());
     let side = get(&address, "/side?run=0&run=1", &[]);
-    assert!(side.body.contains("2 runs side by side"), "{}", side.body.len());
+    assert!(side.body.contains("2 runs side by side") && side.body.contains("two.plimsoll"), "{}", side.body.len());
     assert_eq!((get(&address, "/run/2", &[]).status, get(&address, "/metrics", &[]).status), (404, 404));
     if has("past runs in a browser", &["chromium"]) {
         let mut browser = Browser::open(here);

@@ -57,13 +57,14 @@ pub fn answer(site: &Site, path: &str, query: &str, boot: &str, is_guarded: bool
             let asked: Vec<usize> = values(query, "run").filter_map(|value| value.parse().ok()).collect();
             let chosen = |number: &usize| asked.is_empty() || asked.contains(number);
             let chosen = runs.iter().enumerate().filter(|(number, _)| chosen(number)).take(MOST_SIDE);
-            let chosen: Vec<&Record> = chosen.map(|(_, (_, record))| record).collect();
+            let chosen: Vec<(usize, &str, &Record)> =
+                chosen.map(|(number, (name, record))| (number, name.as_str(), record)).collect();
             if chosen.is_empty() { nothing() } else { text(HTML, shelf::report(&chosen)) }
         }
         (path, Site::Past(runs)) => {
             let number = path.strip_prefix("/run/").and_then(|number| number.parse::<usize>().ok());
-            match number.and_then(|number| runs.get(number)) {
-                Some((_, record)) => text(HTML, shelf::report(&[record])),
+            match number.and_then(|number| Some((number, runs.get(number)?))) {
+                Some((number, (name, record))) => text(HTML, shelf::report(&[(number, name, record)])),
                 None => nothing(),
             }
         }

@@ -36,11 +36,22 @@ pub fn index(runs: &[(String, &Record)]) -> String {
     dressed(format!("{title}: Plimsoll"), [plain("h1", title), form].into(), Dress::Served)
 }
 
-/// The report of one or more runs.
-pub fn report(records: &[&Record]) -> String {
-    let (title, body) = content(records, Against::default());
-    let back = plain("p", element("a", &[("href", "/")], "All runs"));
-    dressed(title, [back, body].into(), Dress::Served)
+/// The report of one or more runs, each with its number on the shelf and the name of its file.
+pub fn report(runs: &[(usize, &str, &Record)]) -> String {
+    let records: Vec<&Record> = runs.iter().map(|(_, _, record)| *record).collect();
+    let (title, body) = content(&records, Against::default());
+    let mut way = element("a", &[("href", "/")], "All runs");
+    for (place, (number, name, _)) in runs.iter().enumerate() {
+        way.push(Markup::from(" · "));
+        if runs.len() > 1 {
+            // The report knows runs by their order alone.
+            let link = element("a", &[("href", &format!("/run/{number}"))], *name);
+            way.push([Markup::from(format!("Run {}: ", place + 1)), link]);
+        } else {
+            way.push(Markup::from(*name));
+        }
+    }
+    dressed(title, [plain("p", way), body].into(), Dress::Served)
 }
 
 #[cfg(test)]
@@ -61,9 +72,18 @@ mod tests {
     }
 
     #[test]
+    fn runs_side_by_side_keep_the_names_of_their_files() {
+        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let page = report(&[(4, "before<b>", &record), (7, "after", &record)]);
+        assert!(page.contains("Run 1: <a href=\"/run/4\">before&lt;b&gt;</a>"), "{page}");
+        assert!(page.contains("Run 2: <a href=\"/run/7\">after</a>"), "{page}");
+        assert!(report(&[(7, "after", &record)]).contains(" · after"));
+    }
+
+    #[test]
     fn a_served_page_has_nothing_that_its_policy_forbids() {
         let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
-        for page in [report(&[&record]), index(&[("a".to_owned(), &record)])] {
+        for page in [report(&[(0, "a", &record)]), index(&[("a".to_owned(), &record)])] {
             assert!(
                 !page.contains("<style")
                     && !page.contains("<script>")

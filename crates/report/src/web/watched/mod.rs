@@ -22,6 +22,8 @@ const MOST_HAPPENED: usize = 500;
 /// What is known of a host.
 #[derive(Debug, Default)]
 struct Host {
+    /// The number of the first host of the same machine, which may be itself.
+    machine: usize,
     /// Why it is lost, if it is.
     lost: Option<String>,
     /// Its last interval, and its length in ns.
@@ -48,8 +50,12 @@ pub struct Watching {
 impl Watching {
     /// Hosts of which nothing was heard yet, each to tell every `interval`. `started_unix_ns` is the wall clock in ns since 1970.
     pub fn new(facts: Vec<HostFacts>, version: &str, started_unix_ns: u64, interval: Nanos) -> Watching {
+        let machine = |(number, host): (usize, &HostFacts)| {
+            let same = |other: &HostFacts| !host.identity.is_empty() && other.identity == host.identity;
+            facts.iter().position(same).unwrap_or(number)
+        };
         Watching {
-            hosts: facts.iter().map(|_| Host::default()).collect(),
+            hosts: facts.iter().enumerate().map(machine).map(|machine| Host { machine, ..Host::default() }).collect(),
             facts,
             version: version.to_owned(),
             started_unix_ns,
@@ -65,6 +71,7 @@ impl Watching {
     /// Takes in what a host's kernel counted; of a host that nobody knows, nothing.
     pub fn counters(&mut self, sample: &CounterSample) {
         let number = sample.host as usize;
+        let is_in_total = self.speaks(number);
         let (Some(host), Some(facts)) = (self.hosts.get_mut(number), self.facts.get(number)) else { return };
         self.revision += 1;
         self.counters.add(sample);
@@ -75,11 +82,20 @@ impl Watching {
         let interval = (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
         let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
         host.over_time.at(key, start_s, length_s).merge(node);
-        self.total.at(key, start_s, length_s).merge(node);
+        if is_in_total {
+            self.total.at(key, start_s, length_s).merge(node);
+        }
         for note in &sample.notes {
             let words = format!("{}: {note}", self.name(sample.host));
             self.tell("note", words);
         }
+    }
+
+    /// Whether a host's counters are in the sum of all: of several agents on one machine, which tell of one kernel, the first that is left.
+    fn speaks(&self, number: usize) -> bool {
+        let Some(host) = self.hosts.get(number) else { return false };
+        let is_there = |other: &&Host| other.machine == host.machine && other.lost.is_none();
+        self.hosts.iter().skip(host.machine).find(is_there).is_some_and(|first| std::ptr::eq(first, host))
     }
 
     /// A host is gone.
@@ -111,7 +127,7 @@ impl Watching {
     /// All hosts over time, without the last stretch while some are still to tell of it: a part of them would look like a slump.
     fn whole_slots(&self) -> &[Slot<Node>] {
         let slots = self.total.slots();
-        let alive = self.hosts.iter().filter(|host| host.lost.is_none()).count() as u64;
+        let alive = (0..self.hosts.len()).filter(|host| self.speaks(*host)).count() as u64;
         match slots.split_last() {
             Some((last, before)) if last.part.samples < u64::from(last.intervals) * alive && !self.is_over => before,
             _ => slots,

@@ -39,6 +39,19 @@ fn hosts_add_up_and_one_that_is_still_to_tell_makes_no_slump() {
 }
 
 #[test]
+fn agents_of_one_machine_count_once_in_the_total_whoever_of_them_is_left() {
+    let mut facts: Vec<HostFacts> = (0..3).map(|host| facts(&format!("n{host}"))).collect();
+    facts[..2].iter_mut().for_each(|facts| facts.identity = "one machine".to_owned());
+    let mut watching = Watching::new(facts, "1", 0, Nanos::seconds(1));
+    (0..3).for_each(|host| watching.counters(&second(host, 0, 1)));
+    assert_eq!(watching.whole_slots()[0].part.read.ios, 2_100 * 2, "two machines");
+    assert!(watching.hosts.iter().all(|host| host.last.is_some_and(|(node, _)| node.read.ios == 2_100)));
+    watching.lost(0, "gone");
+    (1..3).for_each(|host| watching.counters(&second(host, 1, 1)));
+    assert_eq!((watching.whole_slots().len(), watching.whole_slots()[1].part.read.ios), (2, 2_100 * 2));
+}
+
+#[test]
 fn what_hosts_tell_stands_in_the_table_and_in_the_metrics() {
     let mut watching = hosts(2);
     let before = watching.revision();
