@@ -24,6 +24,8 @@ const LEAST_BEYOND: f64 = 10.0;
 const BUSY_WORKER: f64 = 0.9;
 /// A rate that is kept is kept to within the last requests of the stage.
 const LEAST_OF_RATE: f64 = 0.99;
+/// Hosts that begin further apart than this part of an interval do not measure the same intervals: ÷ 10.
+const PARTS_OF_SKEW: u64 = 10;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
 
@@ -116,6 +118,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         found.push(Warning::HostLost { hosts, wholly });
     }
     found.extend(start_skew(record, stage));
+    found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(match row.work.metadata {
         Some(_) => page_cache::cached_files(record, row),
@@ -142,8 +145,16 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
 fn start_skew(record: &Record, stage: &StageRecord) -> Option<Warning> {
     let latest = stage.starts.iter().max_by_key(|start| start.late_ns)?;
     let host = record.plan.hosts.get(latest.host as usize)?.hostname.clone();
-    let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / 10;
+    let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / PARTS_OF_SKEW;
     matters.then_some(Warning::StartSkew { host, late: Nanos(latest.late_ns) })
+}
+
+/// Whether the clocks of the hosts were known too badly for a common instant.
+fn clock_error(record: &Record, stage: &StageRecord) -> Option<Warning> {
+    let worst = stage.starts.iter().max_by_key(|start| start.error_ns)?;
+    let host = record.plan.hosts.get(worst.host as usize)?.hostname.clone();
+    let matters = stage.starts.len() > 1 && worst.error_ns > record.plan.interval.0 / PARTS_OF_SKEW;
+    matters.then_some(Warning::ClockError { host, error: Nanos(worst.error_ns) })
 }
 
 /// What was found when the layout was read after a point concerns what was written in it.
@@ -166,6 +177,7 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         let warning = match note.kind {
             NoteKind::DirectRefused => Warning::DirectRefused { detail: note.detail.clone() },
             NoteKind::BackendFallback => Warning::BackendFallback { detail: note.detail.clone() },
+            NoteKind::Unsettled => Warning::Unsettled { detail: note.detail.clone() },
             _ => continue,
         };
         if !found.contains(&warning) {

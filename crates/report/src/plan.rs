@@ -281,6 +281,7 @@ fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
     let found = (0..).zip(&plan.stages).find(|(_, stage)| stage.point == Some(point) && stage.kind == kind);
     match found.map(|(number, stage)| (number, stage, stage.stop())) {
         Some((.., Stop::After(time))) => time.to_string(),
+        Some((.., Stop::Steady(steady))) => format!("{} to {}", steady.least, steady.most),
         Some((_, stage, Stop::Once(_))) if stage.is_metadata() => "all files".to_owned(),
         Some((number, _, Stop::Once(_))) => plan.amount(number).to_string(),
         _ => "–".to_owned(),

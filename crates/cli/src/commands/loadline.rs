@@ -11,6 +11,7 @@ use crate::hosts;
 use crate::suite::{self, Asked};
 use crate::view::View;
 use fleet::Director;
+use model::plan::Stage;
 use model::search::{Addition, Search};
 use model::spec::{Arrivals, nearest};
 use model::{Event, Record};
@@ -29,7 +30,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
     let stage = plan.measure_stage(0).and_then(|stage| plan.stages.get(stage as usize));
-    let measure = stage.and_then(|stage| stage.stop().time()).unwrap_or(asked.spec.stages.measure.value);
+    let measure = stage.map(Stage::stop).and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time())).unwrap_or(asked.spec.stages.measure.value);
     plan.begin_search(Search { objective: args.objective.clone(), poisson, measure })
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
@@ -107,5 +108,9 @@ impl Director for Searcher {
 
     fn next(&mut self) -> Option<Addition> {
         self.record.plan.at_rate(analysis::loadline::next_rate_milli(&self.record)?)
+    }
+
+    fn is_steady(&mut self, rounds: &[f64]) -> bool {
+        analysis::steady::is_steady(rounds)
     }
 }

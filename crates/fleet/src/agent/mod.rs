@@ -100,6 +100,10 @@ impl Listener {
                 self.control.stop();
                 self.forward.send(order).map_err(|_| LinkError::Closed)
             }
+            Reaction::Judge { to_ns, end_after_ns } => {
+                self.control.judge(to_ns, end_after_ns);
+                Ok(())
+            }
             Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
     }

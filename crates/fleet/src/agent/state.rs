@@ -23,6 +23,12 @@ pub(crate) enum Reaction {
     Answer(FromAgent),
     /// The load ends now. The order goes on: a stage that waits for its start has to hear of it, too.
     Stop(ToAgent),
+    /// The stage that runs was judged.
+    Judge {
+        /// In ns after its start: how far, and its end, if it has one now.
+        to_ns: u64,
+        end_after_ns: Option<u64>,
+    },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -70,6 +76,7 @@ impl Contact {
             }
             ToAgent::Ping { sent_ns } => Reaction::Answer(FromAgent::Pong { sent_ns, agent_ns: now_ns }),
             ToAgent::Stop => Reaction::Stop(ToAgent::Stop),
+            ToAgent::Judged { to_ns, end_after_ns } => Reaction::Judge { to_ns, end_after_ns },
             order => Reaction::Queue(order),
         }
     }
@@ -102,7 +109,9 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Judged { .. } => {
+            Duty::Nothing
+        }
     }
 }
 
@@ -145,6 +154,8 @@ mod tests {
     fn a_stop_acts_at_once_and_goes_on_and_the_rest_waits_for_its_turn() {
         let mut contact = Contact::default();
         assert_eq!(contact.hear(ToAgent::Stop, 1), Reaction::Stop(ToAgent::Stop));
+        let judged = ToAgent::Judged { to_ns: 5, end_after_ns: Some(6) };
+        assert_eq!(contact.hear(judged, 1), Reaction::Judge { to_ns: 5, end_after_ns: Some(6) });
         let arm = ToAgent::Arm { stage: 3 };
         assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
     }
