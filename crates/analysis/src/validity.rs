@@ -340,6 +340,27 @@ mod tests {
     }
 
     #[test]
+    fn clocks_that_are_known_too_badly_for_a_common_instant_are_said_and_so_is_a_late_start() {
+        let codes = |late_ns: [u64; 2], error_ns: [u64; 2]| {
+            let mut recorded = Recorded::with_hosts(READS, 2);
+            let stage = recorded.stage(StageKind::Measure);
+            for (host, second) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
+                recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 50_000])]);
+            }
+            recorded.end();
+            let mut record = recorded.record();
+            let starts = (0..).zip(late_ns.into_iter().zip(error_ns));
+            let start = |(host, (late_ns, error_ns))| model::event::HostStart { stage, host, late_ns, error_ns };
+            record.stages.iter_mut().for_each(|record| record.starts = starts.clone().map(start).collect());
+            results(&record)[0].warnings.iter().map(Warning::code).collect::<Vec<_>>()
+        };
+        let tenth = 100_000_000;
+        assert_eq!(codes([0, tenth], [tenth, 0]), [""; 0], "a tenth of an interval of 1 s");
+        assert_eq!(codes([0, tenth + 1], [0, 0]), ["start-skew"]);
+        assert_eq!(codes([0, 0], [tenth + 1, 0]), ["clock-error"]);
+    }
+
+    #[test]
     fn a_full_file_system_is_said() {
         let mut recorded = good(READS);
         recorded.free(Bytes::gib(20));

@@ -1,8 +1,8 @@
 //! How a running stage is told to end.
 
 use crate::clock::{Clock, Monotonic};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Stops stages from outside. Clones control the same host.
 #[derive(Clone, Debug)]

@@ -591,9 +591,17 @@ impl Plan {
         Bytes(all.fold(0, u64::saturating_add))
     }
 
-    /// The time of all stages that end after a time.
+    /// The time of all stages that end after a time; of those that end when they are steady, the greatest.
     pub fn fixed_time(&self) -> Nanos {
-        Nanos(self.stages.iter().filter_map(|stage| stage.stop().time()).map(|time| time.0).sum())
+        Nanos(
+            self.stages.iter().filter_map(|stage| stage.stop().time()).map(|time| time.0).fold(0, u64::saturating_add),
+        )
+    }
+
+    /// By how much that may be shorter, because stages end when they are steady.
+    pub fn steady_room(&self) -> Nanos {
+        let rooms = self.stages.iter().filter_map(|stage| stage.stop().steady());
+        Nanos(rooms.map(|steady| steady.most.0.saturating_sub(steady.least.0)).fold(0, u64::saturating_add))
     }
 
     /// Whether points run more than once.

@@ -30,7 +30,10 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
     let stage = plan.measure_stage(0).and_then(|stage| plan.stages.get(stage as usize));
-    let measure = stage.map(Stage::stop).and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time())).unwrap_or(asked.spec.stages.measure.value);
+    let measure = stage
+        .map(Stage::stop)
+        .and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time()))
+        .unwrap_or(asked.spec.stages.measure.value);
     plan.begin_search(Search { objective: args.objective.clone(), poisson, measure })
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);

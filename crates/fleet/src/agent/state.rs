@@ -109,9 +109,7 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Judged { .. } => {
-            Duty::Nothing
-        }
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Judged { .. } => Duty::Nothing,
     }
 }
 

@@ -5,12 +5,12 @@ mod settling;
 
 use crate::wire::{FromAgent, ToAgent};
 use host::{Debts, Host, Owes};
-use settling::Settling;
 use model::event::HostStart;
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
 use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use settling::Settling;
 use std::collections::BTreeMap;
 
 /// Something that the coordinator is told.
@@ -360,7 +360,8 @@ impl Coordinator {
             Some(end) => {
                 let (to, after) = (Nanos(end.to_ns), Nanos(end.after_ns));
                 let rounds = Steady::ROUNDS;
-                let detail = format!("steady after {to}, by the last {rounds} rounds of {}; measured for {after}", steady.round);
+                let detail =
+                    format!("steady after {to}, by the last {rounds} rounds of {}; measured for {after}", steady.round);
                 (NoteKind::Settled, detail)
             }
             None => (NoteKind::Unsettled, format!("not steady after {}", steady.most)),

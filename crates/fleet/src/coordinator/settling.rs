@@ -145,7 +145,8 @@ impl Settling {
     /// coordinator's steady clock, and every host has heard after `ahead_ns`; `None` where no host's time is that of the wall.
     pub(super) fn settle(&mut self, now: Option<(u64, u64)>) -> End {
         let to_ns = self.judged_ns();
-        let heard_ns = now.map_or(0, |(now_ns, ahead_ns)| now_ns.saturating_sub(self.start_ns).saturating_add(ahead_ns));
+        let heard_ns =
+            now.map_or(0, |(now_ns, ahead_ns)| now_ns.saturating_sub(self.start_ns).saturating_add(ahead_ns));
         let intervals = (heard_ns.max(to_ns) / self.interval_ns).saturating_add(1);
         let after_ns = intervals.saturating_mul(self.interval_ns).min(self.steady.most.0);
         *self.end.insert(End { to_ns, after_ns })

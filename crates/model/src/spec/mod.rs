@@ -357,7 +357,10 @@ fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     }
     let least = Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
     if measure.value < least {
-        let message = format!("in {} there are no five rounds of four intervals, by which to tell whether it is steady", measure.value);
+        let message = format!(
+            "in {} there are no five rounds of four intervals, by which to tell whether it is steady",
+            measure.value
+        );
         problems.push(Problem::new(place(measure), message, format!("write at least {least}, or a shorter interval")));
     }
     if let Auto::Fixed(most_time) = most.value
