@@ -164,7 +164,13 @@ fn searching() -> Plan {
         host.stages = vec![model::plan::HostStage { stage: 0, kind: StageKind::Measure, works, workers: vec![] }];
     }
     let objective = "p99 < 1ms".parse().expect("an objective");
-    plan.begin_search(model::search::Search { objective, poisson: false, measure: Nanos::seconds(2) }).expect("one");
+    plan.begin_search(model::search::Search {
+        objective,
+        poisson: false,
+        measure: Nanos::seconds(2),
+        along: model::along::Along::Rate,
+    })
+    .expect("one");
     plan
 }
 
