@@ -107,3 +107,60 @@ fn what_cannot_be_searched_is_refused_before_anything_is_touched() {
     refused(&args, "did you mean `4k-random-read`?");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
+
+/// The whole search along another axis.
+fn along(axis: &str, device: &str, objective: &str, suite: &str) -> Value {
+    let folder = scratch();
+    std::fs::write(folder.path().join("along.toml"), suite).expect("a suite");
+    let target = format!("sim:{device}");
+    let args = ["loadline", "along.toml", "--along", axis, "--target", &target, "--objective", objective];
+    let how = ["--json", "--quiet", "--out", "along.plimsoll"];
+    let json = plimsoll(folder.path(), &[&args[..], &how].concat()).with_code(0).json();
+    let again = plimsoll(folder.path(), &["show", "along.plimsoll", "--json"]).with_code(0).json();
+    assert_eq!(json, again, "all that is shown comes from the run file");
+    assert_eq!(json["load_line"], Value::Null);
+    let found = json["along"].clone();
+    assert!(found["points"].as_array().is_some_and(|points| points.len() <= 12), "{found}");
+    assert_eq!(
+        (&found["axis"], &found["finished"], &found["confirmed"]),
+        (&Value::from(axis), &true.into(), &true.into())
+    );
+    found
+}
+
+/// Least recently used, random reads: all hits as long as what is loaded fits. A hit takes 100 µs and a miss 2 ms, so that 1.05 % of misses make a mean of
+/// 120 µs.
+#[test]
+fn along_the_size_the_cache_ends_where_it_does() {
+    let suite = "name = \"along\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"20s\"\nmeasure = \"4s\"\n\
+        [[workload]]\nname = \"w\"\nworkers = 4\nblock_size = \"64KiB\"\ndepth = 1\n";
+    let device = "constant,service=2ms,servers=8,capacity=1GiB,cache=64MiB@100us,cache-line=64KiB";
+    let found = along("size", device, "mean < 120us", suite);
+    let mib = found["value"].as_f64().expect("it ends somewhere") / f64::from(1 << 20);
+    assert!((64.0 / 1.14..64.8).contains(&mib), "{mib} MiB: {found}");
+    let fails = found["fails_at"].as_f64().expect("it ends somewhere") / f64::from(1 << 20);
+    assert!((64.0..64.8 * 1.14).contains(&fails), "{fails} MiB: {found}");
+}
+
+/// 8 servers of 100 µs: with d requests outstanding the mean is d ÷ 8 × 100 µs, 200 µs at 16.
+#[test]
+fn along_the_depth_the_answer_is_that_of_little() {
+    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"2s\"\n\
+        [[workload]]\nname = \"w\"\nworkers = 1\ndepth = 200\n";
+    let found = along("depth", "constant,service=100us,servers=8,capacity=64MiB", "mean < 204us", suite);
+    let depth = found["value"].as_u64().expect("it ends somewhere");
+    assert!((14..=16).contains(&depth), "{found}");
+    assert!(found["fails_at"].as_u64().is_some_and(|fails| (17..=18).contains(&fails)), "{found}");
+}
+
+#[test]
+fn a_depth_that_is_only_a_bound_is_not_searched_for() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("along.toml"), SUITE).expect("a suite");
+    let args = ["loadline", "along.toml", "--target", "sim:md1", "--objective", "errors = 0", "--quiet"];
+    let told =
+        plimsoll(folder.path(), &[&args[..], &["--along", "depth", "--set", "rate=100"]].concat()).with_code(2).err;
+    assert!(told.contains("the depth is only a bound"), "{told}");
+    let told = plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
+    assert!(told.contains("write rate, depth or size"), "{told}");
+}

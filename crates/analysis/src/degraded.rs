@@ -2,6 +2,7 @@
 //! fewer hosts is another figure, not a worse one.
 
 use crate::results::load;
+use crate::settled;
 use model::record::StageRecord;
 use model::{IntervalSample, NoteKind, Record};
 
@@ -46,7 +47,9 @@ pub(crate) fn degraded(record: &Record, stage: &StageRecord) -> Option<Degraded>
 /// The intervals that figures rest on.
 pub(crate) fn counted<'a>(record: &Record, stage: &'a StageRecord) -> impl Iterator<Item = &'a IntervalSample> + Clone {
     let end = degraded(record, stage).filter(|degraded| !degraded.wholly).map_or(u32::MAX, |degraded| degraded.from);
-    load(stage).filter(move |sample| sample.interval < end)
+    // Of what was lost before it settled, there is no steady part.
+    let start = Some(settled::from(record, stage)).filter(|start| *start < end).unwrap_or(0);
+    load(stage).filter(move |sample| (start..end).contains(&sample.interval))
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod page_cache;
 pub mod published;
 mod results;
 mod series;
+mod settled;
 #[cfg(test)]
 mod simulated;
 mod state;

@@ -4,14 +4,16 @@
 //! values differ by no more than 20 % of their mean, and the straight line of least squares through them rises or falls by no more than
 //! 10 % of it from the first round to the last.
 
+use model::plan::Steady;
+
 /// Rounds of a measurement window.
-pub const ROUNDS: usize = 5;
+pub const ROUNDS: usize = Steady::ROUNDS as usize;
 /// The most by which rounds may differ, as a share of their mean.
 pub const MOST_RANGE: f64 = 0.2;
 /// The most that the line through them may rise or fall over the window, as a share of their mean.
 pub const MOST_SLOPE: f64 = 0.1;
 /// With fewer intervals than this in a round, a round is noise.
-const LEAST_IN_ROUND: usize = 4;
+const LEAST_IN_ROUND: usize = Steady::LEAST_IN_ROUND as usize;
 
 /// How a window of rounds went.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,10 +59,15 @@ pub fn steadiness(rates: &[f64]) -> Option<Steadiness> {
     window(&rounds)
 }
 
+/// Whether a window of [`ROUNDS`] rounds is steady; fewer rounds never are.
+pub fn is_steady(rounds: &[f64]) -> bool {
+    rounds.len() == ROUNDS && window(rounds).is_some_and(|found| found.is_steady())
+}
+
 /// For a run that goes on until it is steady: the first of the [`ROUNDS`] rounds of the earliest steady window, once there is one. Each
 /// value is one round, in the order of time; give it all rounds so far after each round.
 pub fn steady_at(rounds: &[f64]) -> Option<usize> {
-    rounds.windows(ROUNDS).position(|rounds| window(rounds).is_some_and(|found| found.is_steady()))
+    rounds.windows(ROUNDS).position(is_steady)
 }
 
 #[cfg(test)]

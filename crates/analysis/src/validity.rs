@@ -24,6 +24,8 @@ const LEAST_BEYOND: f64 = 10.0;
 const BUSY_WORKER: f64 = 0.9;
 /// A rate that is kept is kept to within the last requests of the stage.
 const LEAST_OF_RATE: f64 = 0.99;
+/// Hosts that begin further apart than this part of an interval do not measure the same intervals: ÷ 10.
+const PARTS_OF_SKEW: u64 = 10;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
 
@@ -116,6 +118,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         found.push(Warning::HostLost { hosts, wholly });
     }
     found.extend(start_skew(record, stage));
+    found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(match row.work.metadata {
         Some(_) => page_cache::cached_files(record, row),
@@ -142,8 +145,16 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
 fn start_skew(record: &Record, stage: &StageRecord) -> Option<Warning> {
     let latest = stage.starts.iter().max_by_key(|start| start.late_ns)?;
     let host = record.plan.hosts.get(latest.host as usize)?.hostname.clone();
-    let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / 10;
+    let matters = stage.starts.len() > 1 && latest.late_ns > record.plan.interval.0 / PARTS_OF_SKEW;
     matters.then_some(Warning::StartSkew { host, late: Nanos(latest.late_ns) })
+}
+
+/// Whether the clocks of the hosts were known too badly for a common instant.
+fn clock_error(record: &Record, stage: &StageRecord) -> Option<Warning> {
+    let worst = stage.starts.iter().max_by_key(|start| start.error_ns)?;
+    let host = record.plan.hosts.get(worst.host as usize)?.hostname.clone();
+    let matters = stage.starts.len() > 1 && worst.error_ns > record.plan.interval.0 / PARTS_OF_SKEW;
+    matters.then_some(Warning::ClockError { host, error: Nanos(worst.error_ns) })
 }
 
 /// What was found when the layout was read after a point concerns what was written in it.
@@ -166,6 +177,7 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         let warning = match note.kind {
             NoteKind::DirectRefused => Warning::DirectRefused { detail: note.detail.clone() },
             NoteKind::BackendFallback => Warning::BackendFallback { detail: note.detail.clone() },
+            NoteKind::Unsettled => Warning::Unsettled { detail: note.detail.clone() },
             _ => continue,
         };
         if !found.contains(&warning) {
@@ -350,6 +362,27 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
         let expected = Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(1) };
         assert_eq!(results(&recorded.record())[0].warnings, [expected]);
+    }
+
+    #[test]
+    fn clocks_that_are_known_too_badly_for_a_common_instant_are_said_and_so_is_a_late_start() {
+        let codes = |late_ns: [u64; 2], error_ns: [u64; 2]| {
+            let mut recorded = Recorded::with_hosts(READS, 2);
+            let stage = recorded.stage(StageKind::Measure);
+            for (host, second) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
+                recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 50_000])]);
+            }
+            recorded.end();
+            let mut record = recorded.record();
+            let starts = (0..).zip(late_ns.into_iter().zip(error_ns));
+            let start = |(host, (late_ns, error_ns))| model::event::HostStart { stage, host, late_ns, error_ns };
+            record.stages.iter_mut().for_each(|record| record.starts = starts.clone().map(start).collect());
+            results(&record)[0].warnings.iter().map(Warning::code).collect::<Vec<_>>()
+        };
+        let tenth = 100_000_000;
+        assert_eq!(codes([0, tenth], [tenth, 0]), [""; 0], "a tenth of an interval of 1 s");
+        assert_eq!(codes([0, tenth + 1], [0, 0]), ["start-skew"]);
+        assert_eq!(codes([0, 0], [tenth + 1, 0]), ["clock-error"]);
     }
 
     #[test]

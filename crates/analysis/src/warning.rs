@@ -65,6 +65,18 @@ pub enum Warning {
         /// How much too late.
         late: Nanos,
     },
+    /// What is known of a host's clock is not enough to say that it began with the others.
+    ClockError {
+        /// The host of which least is known.
+        host: String,
+        /// By how much the agreed instant may have been wrong on its clock.
+        error: Nanos,
+    },
+    /// Measuring was to end when it was steady, and ended at its greatest time.
+    Unsettled {
+        /// The coordinator's words.
+        detail: String,
+    },
     /// Too few samples for any quantile of the tail.
     FewSamples {
         /// How many there are.
@@ -204,6 +216,8 @@ impl Warning {
             Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
             Warning::StartSkew { .. } => "start-skew",
+            Warning::ClockError { .. } => "clock-error",
+            Warning::Unsettled { .. } => NoteKind::Unsettled.word(),
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",

@@ -5,6 +5,7 @@ use crate::web::Token;
 use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::along::Along;
 use model::audit::Basis;
 use model::cluster::WhatIf;
 use model::load::Rate;
@@ -318,6 +319,11 @@ pub struct LoadlineArgs {
     #[arg(long, value_name = "OBJECTIVE")]
     pub objective: Objective,
 
+    /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the suite's) or size (bytes of the layout that are
+    /// loaded, up to all of it: where a cache ends).
+    #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
+    pub along: Along,
+
     /// The workload of a suite that has several.
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
@@ -325,6 +331,11 @@ pub struct LoadlineArgs {
     /// What to load, with what and where to record it. `measure` is the time of each point, of which there are 12 at most.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+fn along(text: &str) -> Result<Along, String> {
+    let found = Along::ALL.iter().copied().find(|along| along.word() == text);
+    found.ok_or_else(|| "there is no such axis; write rate, depth or size".to_owned())
 }
 
 /// `plimsoll plan`.

@@ -1,8 +1,8 @@
 //! How a running stage is told to end.
 
 use crate::clock::{Clock, Monotonic};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Stops stages from outside. Clones control the same host.
 #[derive(Clone, Debug)]
@@ -20,6 +20,17 @@ struct Shared {
     /// When the first worker of the current stage had done its amount, on `clock`.
     wall_at_ns: AtomicU64,
     stopped: AtomicBool,
+    judged: Mutex<Judged>,
+    /// Rung when a stage is judged or stopped.
+    news: Condvar,
+}
+
+/// How far the current stage was judged, in ns after its start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Judged {
+    to_ns: u64,
+    /// Its end, if it has one because of that.
+    end_after_ns: Option<u64>,
 }
 
 /// Where the books of a stage are cut; `u64::MAX` is never.
@@ -46,6 +57,8 @@ impl Control {
             start_at_ns: AtomicU64::new(0),
             wall_at_ns: AtomicU64::new(u64::MAX),
             stopped: AtomicBool::new(false),
+            judged: Mutex::default(),
+            news: Condvar::new(),
         };
         Control { shared: Arc::new(shared) }
     }
@@ -54,6 +67,38 @@ impl Control {
     pub fn stop(&self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
         self.end_stage();
+        // Under the lock, or whoever is about to wait would miss it.
+        let _judged = self.judged();
+        self.shared.news.notify_all();
+    }
+
+    /// The stage that runs was judged up to `to_ns` after its start, and ends `end_after_ns` after its start if that is given and no earlier end is.
+    /// An end that is over already ends it at once.
+    pub fn judge(&self, to_ns: u64, end_after_ns: Option<u64>) {
+        if let Some(after_ns) = end_after_ns {
+            let end_ns = self.shared.start_at_ns.load(Ordering::SeqCst).saturating_add(after_ns);
+            self.shared.stop_at_ns.fetch_min(end_ns, Ordering::SeqCst);
+        }
+        let mut judged = self.judged();
+        judged.to_ns = judged.to_ns.max(to_ns);
+        judged.end_after_ns = judged.end_after_ns.or(end_after_ns);
+        self.shared.news.notify_all();
+    }
+
+    fn judged(&self) -> MutexGuard<'_, Judged> {
+        self.shared.judged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing of the stage that begins was judged.
+    pub(crate) fn begin_judging(&self) {
+        *self.judged() = Judged::default();
+    }
+
+    /// Waits until the stage was judged up to `to_ns` after its start, or stopped. Comes back with its end in ns after its start, if that gave it one.
+    pub(crate) fn wait_until_judged(&self, to_ns: u64) -> Option<u64> {
+        let is_open = |judged: &mut Judged| judged.to_ns < to_ns && judged.end_after_ns.is_none() && !self.is_stopped();
+        let judged = self.shared.news.wait_while(self.judged(), is_open).unwrap_or_else(PoisonError::into_inner);
+        judged.end_after_ns
     }
 
     /// Whether [`stop`](Self::stop) was called.
@@ -113,6 +158,31 @@ mod tests {
         assert!(control.stop_at_ns() <= control.clock().now_ns());
         control.begin_stage(0, u64::MAX);
         assert!(control.stop_at_ns() <= control.clock().now_ns());
+    }
+
+    #[test]
+    fn a_stage_ends_at_the_instant_that_it_was_judged_to_and_the_next_one_does_not() {
+        let control = Control::new();
+        control.begin_stage(1_000, u64::MAX / 2);
+        control.judge(500, None);
+        assert_eq!((control.stop_at_ns(), control.wait_until_judged(500)), (u64::MAX / 2, None));
+        control.judge(600, Some(700));
+        assert_eq!((control.stop_at_ns(), control.wait_until_judged(900)), (1_700, Some(700)));
+        control.judge(1_000, Some(u64::MAX));
+        assert_eq!(control.stop_at_ns(), 1_700, "the first end stands");
+        control.begin_stage(2_000, 9_000);
+        assert_eq!(control.stop_at_ns(), 9_000);
+    }
+
+    #[test]
+    fn whoever_waits_for_a_judgement_hears_of_a_stop() {
+        let control = Control::new();
+        let waiter = std::thread::spawn({
+            let control = control.clone();
+            move || control.wait_until_judged(u64::MAX)
+        });
+        control.stop();
+        assert_eq!(waiter.join().expect("no panic"), None);
     }
 
     #[test]

@@ -262,7 +262,7 @@ fn collect(
 /// Whether the files are flushed once all workers are done: unless each of them has done that for itself.
 fn flushes_after(stage: &HostStage) -> bool {
     match stage.stop() {
-        Stop::After(_) => false,
+        Stop::After(_) | Stop::Steady(_) => false,
         Stop::Amount => stage.works.iter().any(Work::writes),
         Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),
     }

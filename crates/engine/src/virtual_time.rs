@@ -10,7 +10,7 @@ use crate::stage::StageOutcome;
 use crate::stuck::Patience;
 use crate::target::{Done, World};
 use crate::worker::WorkerState;
-use model::plan::{HostPlan, HostStage, Once, Stop, Work};
+use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
 use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
 use std::cmp::Reverse;
@@ -74,6 +74,22 @@ struct Host {
     once: Option<Once>,
     is_amount: bool,
     control: Control,
+    /// Of a stage that ends when it is steady.
+    judging: Option<Judging>,
+}
+
+/// In virtual time nothing waits for whoever judges a stage, unless the stage does.
+#[derive(Clone, Copy)]
+struct Judging {
+    /// Nothing behind this instant happens before the stage was judged up to it.
+    until_ns: u64,
+    round_ns: u64,
+}
+
+impl Judging {
+    fn new(steady: Steady, start_ns: u64) -> Judging {
+        Judging { until_ns: start_ns.saturating_add(steady.least.0), round_ns: steady.round.0.max(1) }
+    }
 }
 
 /// The state of a stage in virtual time.
@@ -160,6 +176,30 @@ fn flushes_after(stage: &HostStage) -> bool {
     stage.stop().time().is_none() && is_written
 }
 
+impl Host {
+    /// Waits, before anything happens at `now_ns`, until the rounds that are over by then were judged.
+    #[inline]
+    fn wait_until_judged(&mut self, now_ns: u64) {
+        while let Some(judging) = self.judging.filter(|judging| judging.until_ns < now_ns) {
+            self.wait(judging);
+        }
+    }
+
+    #[cold]
+    fn wait(&mut self, judging: Judging) {
+        let start_ns = self.timetable.start_ns;
+        let next = Judging { until_ns: judging.until_ns.saturating_add(judging.round_ns), ..judging };
+        self.judging = Some(next).filter(|_| judging.until_ns < self.cuts.stop_at_ns && !self.control.is_stopped());
+        if self.judging.is_none() {
+            return;
+        }
+        if let Some(after_ns) = self.control.wait_until_judged(judging.until_ns.saturating_sub(start_ns)) {
+            self.cuts.stop_at_ns = self.cuts.stop_at_ns.min(start_ns.saturating_add(after_ns));
+            self.judging = None;
+        }
+    }
+}
+
 impl<'a> Scheduler<'a> {
     fn new(
         members: &[Member<'_>],
@@ -180,6 +220,7 @@ impl<'a> Scheduler<'a> {
                 let pages = Pages::without_cpu(timetable, line, page);
                 actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
             }
+            member.control.begin_judging();
             let stop_at_ns = stage.stop().time().map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
             hosts.push(Host {
                 first,
@@ -189,6 +230,7 @@ impl<'a> Scheduler<'a> {
                 once: stage.stop().once(),
                 is_amount: stage.stop().time().is_none(),
                 control: member.control.clone(),
+                judging: stage.stop().steady().map(|steady| Judging::new(steady, timetable.start_ns)),
             });
         }
         Scheduler { world, hosts, actors, events: BinaryHeap::new(), order: 0 }
@@ -223,6 +265,7 @@ impl<'a> Scheduler<'a> {
             }
             let Some(Reverse(event)) = self.events.pop() else { return };
             let now_ns = event.at_ns;
+            self.hosts.iter_mut().for_each(|host| host.wait_until_judged(now_ns));
             match event.what {
                 What::Tick { host } => {
                     let host = host as usize;

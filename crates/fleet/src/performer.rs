@@ -115,18 +115,28 @@ pub trait Director {
 
     /// The point that follows those that were measured; `None` ends the run.
     fn next(&mut self) -> Option<Addition>;
+
+    /// Whether these rounds of a stage, a window in the order of time, are steady: then the stage ends. Each is what all hosts together did in it.
+    fn is_steady(&mut self, rounds: &[f64]) -> bool;
 }
 
 /// A run that goes as it was planned.
-struct Planned<'a>(&'a mut dyn FnMut(&Event) -> Result<(), String>);
+struct Planned<'a> {
+    record: &'a mut dyn FnMut(&Event) -> Result<(), String>,
+    is_steady: &'a dyn Fn(&[f64]) -> bool,
+}
 
 impl Director for Planned<'_> {
     fn record(&mut self, event: &Event) -> Result<(), String> {
-        (self.0)(event)
+        (self.record)(event)
     }
 
     fn next(&mut self) -> Option<Addition> {
         None
+    }
+
+    fn is_steady(&mut self, rounds: &[f64]) -> bool {
+        (self.is_steady)(rounds)
     }
 }
 
@@ -231,15 +241,16 @@ impl Fleet {
     }
 
     /// Runs these stages of `plan` and hands every event to `record` in order. An error of `record` ends the run: a figure that
-    /// nobody keeps is not worth a load. With `keep_data`, the files of the run stay on the targets.
+    /// nobody keeps is not worth a load. `is_steady` is [`Director::is_steady`]. With `keep_data`, the files of the run stay on the targets.
     pub fn run(
         self,
         plan: &Plan,
         stages: &[u32],
         keep_data: bool,
+        is_steady: &dyn Fn(&[f64]) -> bool,
         record: &mut dyn FnMut(&Event) -> Result<(), String>,
     ) -> Ending {
-        self.direct(plan, stages, keep_data, &mut Planned(record))
+        self.direct(plan, stages, keep_data, &mut Planned { record, is_steady })
     }
 
     /// As [`run`](Self::run); the director also says which point follows, where the plan searches.
@@ -338,6 +349,9 @@ impl Fleet {
                 };
             }
             Action::Ask => return Done::Then(Input::Added(director.next().map(Box::new))),
+            Action::Judge { stage, rounds } => {
+                return Done::Then(Input::Judged { stage, is_steady: director.is_steady(&rounds) });
+            }
             Action::Finish { end, left } => return Done::Over(Ending { end, left }),
         };
         match sent {

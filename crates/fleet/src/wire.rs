@@ -36,6 +36,13 @@ pub enum ToAgent {
         /// When, on the agent's clock; `None` for at once.
         start_ns: Option<u64>,
     },
+    /// What came of a look at the stage that runs. Only of a stage that ends when it is steady.
+    Judged {
+        /// How much of it was looked at, in ns after its start.
+        to_ns: u64,
+        /// Its end in ns after its start, behind a whole interval, if it is to have one before its greatest time.
+        end_after_ns: Option<u64>,
+    },
     /// Tell what your clock shows. Also a sign of life.
     Ping {
         /// What the coordinator's clock shows.

@@ -124,6 +124,10 @@ crate::spec::words! {
         PageCache = "page-cache",
         /// How many bytes a stage's reads took from devices: the detail begins with the number. Said of reads through the page cache only.
         DeviceRead = "device-read",
+        /// A stage that was to end when it was steady did.
+        Settled = "settled",
+        /// A stage that was to end when it was steady never was, and ended at its greatest time.
+        Unsettled = "unsettled",
         /// A part of what was read could not be compared with what was written.
         NotChecked = "not-checked",
     }

@@ -3,6 +3,7 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
+pub mod along;
 pub mod audit;
 pub mod cluster;
 pub mod counters;

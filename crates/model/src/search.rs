@@ -1,6 +1,7 @@
 //! A run whose points are not known beforehand: each follows from those before it.
 
 use crate::Objective;
+use crate::along::Along;
 use crate::load::{Pace, Rate};
 use crate::plan::{HostStage, Plan, Point, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
@@ -20,12 +21,15 @@ const MOST_BUFFERS: Bytes = Bytes(1 << 30);
 /// What a run searches for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
-    /// The load line is the highest rate at which this holds.
+    /// The load line is the highest rate at which this holds; along another axis, the answer is the largest value.
     pub objective: Objective,
     /// Whether requests arrive like strangers; otherwise at equal distances.
     pub poisson: bool,
-    /// How long each point is measured; the first one takes half of it.
+    /// How long each point is measured; the first one of a load line takes half of it.
     pub measure: Nanos,
+    /// Along what; always the rate in runs of versions that knew no other axis.
+    #[serde(default)]
+    pub along: Along,
 }
 
 /// A point with its stages, which a plan gets while it runs.
@@ -66,6 +70,9 @@ impl Plan {
                 "workload `{}` ends when its work is done, and a load line needs one that goes on for a time; leave out what bounds it",
                 first.workloads.join(", ")
             ));
+        }
+        if search.along != Along::Rate {
+            return self.begin_along(search);
         }
         first.sweep = vec![(RATE_AXIS.to_owned(), UNLIMITED.to_owned())];
         let most_workers = self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();

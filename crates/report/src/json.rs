@@ -27,6 +27,7 @@ pub fn results(record: &Record) -> Value {
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record, &rows).map(|line| loadline::object(&line)),
+        "along": analysis::loadline::along::along_line(record, &rows).map(|line| loadline::along::object(&line)),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }

@@ -46,14 +46,16 @@ pub fn time(plan: &Plan) -> String {
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
     let amounts = assumed(amounts(plan));
     let fixed = plan.fixed_time();
+    let (room, least) = (plan.steady_room(), Nanos(fixed.0.saturating_sub(plan.steady_room().0)));
+    let fixed_words = if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") };
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
         let all = "as long as the operations on all files take";
-        return if fixed == Nanos(0) { all.to_owned() } else { format!("{all}, and {fixed} of mixes of them") };
+        return if fixed == Nanos(0) { all.to_owned() } else { format!("{all}, and {fixed_words} of mixes of them") };
     }
     let all = [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
     let all = Nanos(all);
     if all == fixed {
-        return fixed.to_string();
+        return fixed_words;
     }
     let before = match prepare {
         Nanos(0) => String::new(),
@@ -64,11 +66,12 @@ pub fn time(plan: &Plan) -> String {
         verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole(verify)),
     };
     let measured = match (amounts, fixed) {
-        (Nanos(0), fixed) => fixed.to_string(),
+        (Nanos(0), _) => fixed_words,
         (amounts, Nanos(0)) => format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
-        (amounts, fixed) => format!("{fixed}, and {} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
+        (amounts, _) => format!("{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
     };
-    format!("about {}: {before}{measured}{after}", whole(all))
+    let bound = if room == Nanos(0) { "about" } else { "at most about" };
+    format!("{bound} {}: {before}{measured}{after}", whole(all))
 }
 
 /// All bytes of the stages that end with an amount, reads and writes together.
@@ -309,6 +312,7 @@ fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
     let found = (0..).zip(&plan.stages).find(|(_, stage)| stage.point == Some(point) && stage.kind == kind);
     match found.map(|(number, stage)| (number, stage, stage.stop())) {
         Some((.., Stop::After(time))) => time.to_string(),
+        Some((.., Stop::Steady(steady))) => format!("{} to {}", steady.least, steady.most),
         Some((_, stage, Stop::Once(_))) if stage.is_metadata() => "all files".to_owned(),
         Some((number, _, Stop::Once(_))) => plan.amount(number).to_string(),
         _ => "–".to_owned(),

@@ -57,6 +57,9 @@ pub fn results(record: &Record) -> String {
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
     }
+    if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
+        text.push_str(&format!("\n{}\n", loadline::along::sentences(&line).join("\n")));
+    }
     let findings = analysis::findings(&rows);
     if !findings.is_empty() {
         text.push_str("\nSweeps\n");

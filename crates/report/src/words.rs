@@ -308,6 +308,12 @@ pub fn warning(warning: &Warning) -> String {
         Warning::StartSkew { host, late } => {
             format!("{host} began {late} after the agreed instant: the first interval holds too little.")
         }
+        Warning::ClockError { host, error } => format!(
+            "The clock of {host} was known to {error} only when the stage was to begin: it may have begun that much before or after the others, and the intervals of the hosts may be shifted against each other by so much."
+        ),
+        Warning::Unsettled { detail } => format!(
+            "Measuring was to end when the rate was steady, and it never was ({detail}): the figures are those of a target that still changes. Allow a larger measure_max, or precondition longer."
+        ),
         Warning::FewSamples { samples } => format!(
             "Only {} completed: too few for quantiles beyond the median. Measure longer.",
             counted(*samples, "request")
@@ -419,6 +425,8 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::DeviceRead => "what devices read",
         NoteKind::Mismatch => "not what was written",
         NoteKind::NotChecked => "not checked",
+        NoteKind::Settled => "settled",
+        NoteKind::Unsettled => "not settled",
     }
 }
 
@@ -455,6 +463,8 @@ mod tests {
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
             Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
+            Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
+            Warning::Unsettled { detail: "not steady after 2h".to_owned() },
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
             Warning::WorkerBusy { share: 0.97 },

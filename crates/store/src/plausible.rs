@@ -2,7 +2,7 @@
 //! indexed without a miss.
 
 use model::Record;
-use model::plan::Plan;
+use model::plan::{Plan, Steady, Work};
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
@@ -20,6 +20,11 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.stages.iter().any(|stage| stage.works.is_empty() || stage.works.len() > 65_536) {
         return Err("a stage has nothing to do");
     }
+    let rounds =
+        plan.stages.iter().flat_map(|stage| &stage.works).chain(shares(plan)).filter_map(|work| work.stop.steady());
+    if rounds.into_iter().any(|steady| steady != Steady::new(steady.least, steady.most, plan.interval)) {
+        return Err("a stage ends when it is steady, by rounds that are none");
+    }
     let times = plan.stages.iter().map(|stage| stage.stop().time().map_or(0, |time| time.0));
     let files = plan.hosts.iter().flat_map(model::HostPlan::files).map(|file| file.size.0);
     let shares = plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.workers);
@@ -28,6 +33,11 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
         true => Ok(()),
         false => Err("its plan adds up to more than there can be"),
     }
+}
+
+/// What the workers of all hosts do.
+fn shares(plan: &Plan) -> impl Iterator<Item = &Work> {
+    plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.works)
 }
 
 /// Why a record's samples cannot be.

@@ -295,7 +295,12 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
     let stages = record.plan.stages.len();
     record.plan.hosts.iter_mut().for_each(|host| host.stages.truncate(stages));
     let objective = "errors = 0".parse().expect("an objective");
-    let search = model::search::Search { objective, poisson: true, measure: model::Nanos::seconds(3) };
+    let search = model::search::Search {
+        objective,
+        poisson: true,
+        measure: model::Nanos::seconds(3),
+        along: model::along::Along::Rate,
+    };
     record.plan.begin_search(search).expect("one point");
     let mut writer = create(&path, &record);
     let mut expected =

@@ -161,6 +161,7 @@ pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
     found.add("workers", false, [&base.workers, &other.workers], u32::to_string);
     found.add("measured time", false, [&one.stop, &two.stop], |stop| match stop {
         Stop::After(time) => time.to_string(),
+        Stop::Steady(steady) => format!("until steady, {} to {}", steady.least, steady.most),
         Stop::Amount => "one pass".to_owned(),
         Stop::Once(once) if once.stonewall => "an amount, until the first was done".to_owned(),
         Stop::Once(_) => "an amount".to_owned(),

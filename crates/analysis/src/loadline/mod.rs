@@ -2,11 +2,13 @@
 //!
 //! The rules and their sources stand in `docs/METHOD.md`, "The load line".
 
+pub mod along;
 pub mod search;
 
 use crate::compare::Metric;
 use crate::results::ResultRow;
 use crate::warning::QUANTILES;
+use model::along::Along;
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
 use model::{Histogram, Op, Record};
@@ -58,7 +60,7 @@ pub struct LoadPoint {
 
 /// The load line that `record` tells of; `None` where its run searched for none.
 pub fn load_line(record: &Record, rows: &[ResultRow]) -> Option<LoadLine> {
-    let objective = record.plan.search.as_ref()?.objective.clone();
+    let objective = record.plan.search.as_ref().filter(|search| search.along == Along::Rate)?.objective.clone();
     let points = points(record, &objective, rows);
     let tried: Vec<Tried> = points.iter().map(|point| point.tried).collect();
     let open = || points.iter().filter_map(|point| point.tried.rate.map(|rate| (rate, point)));

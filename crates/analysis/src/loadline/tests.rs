@@ -8,8 +8,12 @@ use model::{Nanos, StageKind};
 /// A run that searches, one host, one worker.
 fn searching(objective: &str) -> Recorded {
     let mut recorded = Recorded::new("[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"w\"\n");
-    let search =
-        Search { objective: objective.parse().expect("an objective"), poisson: false, measure: Nanos::seconds(10) };
+    let search = Search {
+        objective: objective.parse().expect("an objective"),
+        poisson: false,
+        measure: Nanos::seconds(10),
+        along: Along::Rate,
+    };
     recorded.record_mut().plan.begin_search(search).expect("one point of one workload");
     recorded
 }

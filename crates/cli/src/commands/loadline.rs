@@ -10,7 +10,11 @@ use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::suite::{self, Asked};
 use crate::view::View;
+use analysis::loadline::along::{along_line, next_value};
+use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
+use model::along::Along;
+use model::plan::Stage;
 use model::search::{Addition, Search};
 use model::spec::{Arrivals, nearest};
 use model::{Event, Record};
@@ -29,14 +33,21 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
     let stage = plan.measure_stage(0).and_then(|stage| plan.stages.get(stage as usize));
-    let measure = stage.and_then(|stage| stage.stop().time()).unwrap_or(asked.spec.stages.measure.value);
-    plan.begin_search(Search { objective: args.objective.clone(), poisson, measure })
+    let measure = stage
+        .map(Stage::stop)
+        .and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time()))
+        .unwrap_or(asked.spec.stages.measure.value);
+    plan.begin_search(Search { objective: args.objective.clone(), poisson, measure, along: args.along })
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
         eprintln!(
-            "searching for the highest rate at which {} holds: at most {} points, {measure} each",
+            "searching for the {} at which {} holds: at most {} points, {measure} each",
+            match args.along {
+                Along::Rate => "highest rate".to_owned(),
+                along => format!("largest {along}"),
+            },
             args.objective,
             analysis::loadline::search::MOST_POINTS
         );
@@ -58,8 +69,11 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let record = finished((how, searcher.views), &out, &ending, searcher.began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
     exit(&record, ending.end)?;
-    let line = analysis::loadline::load_line(&record, &analysis::results(&record));
-    let found = line.is_some_and(|line| line.finished && line.answer.rate.is_some());
+    let rows = analysis::results(&record);
+    let found = match along_line(&record, &rows) {
+        Some(line) => line.finished && line.answer.value.is_some(),
+        None => load_line(&record, &rows).is_some_and(|line| line.finished && line.answer.rate.is_some()),
+    };
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
 }
 
@@ -106,6 +120,14 @@ impl Director for Searcher {
     }
 
     fn next(&mut self) -> Option<Addition> {
-        self.record.plan.at_rate(analysis::loadline::next_rate_milli(&self.record)?)
+        let plan = &self.record.plan;
+        match plan.search.as_ref()?.along {
+            Along::Rate => plan.at_rate(next_rate_milli(&self.record)?),
+            Along::Depth | Along::Size => plan.at(next_value(&self.record)?),
+        }
+    }
+
+    fn is_steady(&mut self, rounds: &[f64]) -> bool {
+        analysis::steady::is_steady(rounds)
     }
 }

@@ -98,7 +98,7 @@ fn record(
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
-    let ending = started.fleet.run(plan, stages, how.keep_data, &mut |event| {
+    let ending = started.fleet.run(plan, stages, how.keep_data, &analysis::steady::is_steady, &mut |event| {
         began |= is_worth_a_record(event);
         show_live(&mut view, &mut live, event);
         writer.append(event).map_err(|error| error.to_string())?;

@@ -154,6 +154,10 @@ impl Listener {
                 self.below.tell(|relay| relay.part(below));
                 Ok(())
             }
+            Reaction::Judge { to_ns, end_after_ns } => {
+                self.control.judge(to_ns, end_after_ns);
+                Ok(())
+            }
             Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
     }

@@ -31,6 +31,12 @@ pub(crate) enum Reaction {
     Pass { below: u32, frame: Frame },
     /// A host below is none of ours any more.
     Part { below: u32 },
+    /// The stage that runs was judged.
+    Judge {
+        /// In ns after its start: how far, and its end, if it has one now.
+        to_ns: u64,
+        end_after_ns: Option<u64>,
+    },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -81,6 +87,7 @@ impl Contact {
             ToAgent::Adopt(wanted) => Reaction::Adopt(wanted),
             ToAgent::Pass { below, frame } => Reaction::Pass { below, frame },
             ToAgent::Part { below } => Reaction::Part { below },
+            ToAgent::Judged { to_ns, end_after_ns } => Reaction::Judge { to_ns, end_after_ns },
             order => Reaction::Queue(order),
         }
     }
@@ -113,7 +120,7 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Judged { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
     }
 }
@@ -157,6 +164,8 @@ mod tests {
     fn a_stop_acts_at_once_and_goes_on_and_the_rest_waits_for_its_turn() {
         let mut contact = Contact::default();
         assert_eq!(contact.hear(ToAgent::Stop, 1), Reaction::Stop(ToAgent::Stop));
+        let judged = ToAgent::Judged { to_ns: 5, end_after_ns: Some(6) };
+        assert_eq!(contact.hear(judged, 1), Reaction::Judge { to_ns: 5, end_after_ns: Some(6) });
         let arm = ToAgent::Arm { stage: 3 };
         assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
     }

@@ -1,14 +1,17 @@
 //! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
 
 mod host;
+mod settling;
 
 use crate::wire::{FromAgent, ToAgent};
 use host::{Debts, Host, Owes};
 use model::event::HostStart;
-use model::plan::{FleetPolicy, Plan, Stage, Stop};
+use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
 use model::spec::OnLostHost;
-use model::{Event, IntervalSample, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use settling::Settling;
+use std::collections::BTreeMap;
 
 /// Something that the coordinator is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +38,13 @@ pub enum Input {
     Tick,
     /// The answer to [`Action::Ask`]: the next point, or that there is none.
     Added(Option<Box<Addition>>),
+    /// The answer to [`Action::Judge`].
+    Judged {
+        /// The stage.
+        stage: u32,
+        /// Whether its last rounds are steady.
+        is_steady: bool,
+    },
     /// Somebody wants the run to end.
     Interrupt,
     /// The run cannot be recorded any more; the reason in words.
@@ -74,6 +84,13 @@ pub enum Action {
     Emit(Event),
     /// Say which point follows those that were measured; the answer is [`Input::Added`].
     Ask,
+    /// Say whether the last rounds of a stage are steady; the answer is [`Input::Judged`].
+    Judge {
+        /// The stage that runs.
+        stage: u32,
+        /// What all hosts together did in each: requests per second, or at a fixed rate the mean latency in ns.
+        rounds: Vec<f64>,
+    },
     /// The run is over.
     Finish {
         /// How.
@@ -128,10 +145,18 @@ pub struct Coordinator {
     stages: Vec<u32>,
     /// When each stage ends, of those that the plan has by now.
     stops: Vec<Stop>,
+    /// Of those that end when they are steady and have not begun.
+    to_settle: BTreeMap<u32, Settling>,
+    /// Of the stage that runs, if it ends when it is steady.
+    settling: Option<Settling>,
     /// When the end of the stage that runs is waited for no longer, in ns; `None` where nothing says how long it may take.
     stage_end_by_ns: Option<u64>,
-    /// Whether hosts take the time of the wall.
+    /// The length of one sample.
+    interval_ns: u64,
+    /// Whether all hosts take the time of the wall.
     in_real_time: bool,
+    /// Whether any does.
+    is_in_any_real_time: bool,
     /// Whether the last stage may be followed by others that are not known yet.
     searches: bool,
     policy: FleetPolicy,
@@ -158,7 +183,11 @@ impl Coordinator {
             look_at_ns: 0,
             stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
+            to_settle: to_settle(plan),
+            settling: None,
             stage_end_by_ns: None,
+            interval_ns: plan.interval.0,
+            is_in_any_real_time: plan.hosts.iter().any(|host| !host.virtual_time),
             in_real_time: plan.hosts.iter().all(|host| !host.virtual_time),
             searches: plan.search.is_some(),
             policy: plan.fleet,
@@ -186,6 +215,7 @@ impl Coordinator {
             // What is let go of is let go of as fast as it can be, and how the run ended is on record.
             Input::Interrupt if self.step == Step::Releasing => {}
             Input::Added(addition) => self.add(addition, now, &mut actions),
+            Input::Judged { stage, is_steady } => self.judged(stage, is_steady, &mut actions),
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
             Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
         }
@@ -297,7 +327,55 @@ impl Coordinator {
         }
         host.next_interval = sample.interval.saturating_add(1);
         sample.host = number as u32;
+        let rounds = self.settling.as_mut().and_then(|settling| {
+            settling.take(number, &sample);
+            settling.due()
+        });
         actions.push(Action::Emit(Event::Sample(sample)));
+        actions.extend(rounds.map(|rounds| Action::Judge { stage, rounds }));
+    }
+
+    /// A host takes no part in the rounds of the stage that runs any more.
+    fn leave_rounds(&mut self, number: usize, actions: &mut Vec<Action>) {
+        let (Step::Running { stage }, Some(settling)) = (self.step, &mut self.settling) else { return };
+        settling.leave(number);
+        actions.extend(settling.due().map(|rounds| Action::Judge { stage, rounds }));
+    }
+
+    /// Tells the hosts what came of a look at the last rounds.
+    fn judged(&mut self, stage: u32, is_steady: bool, actions: &mut Vec<Action>) {
+        let ahead_ns = self.ahead_ns();
+        let Some(settling) = self.settling.as_mut().filter(|_| self.step == (Step::Running { stage })) else { return };
+        let to_ns = settling.judged_ns();
+        let end_after_ns = (is_steady && self.end == RunEnd::Complete).then(|| {
+            let real_time = self.is_in_any_real_time.then_some((self.now.steady_ns, ahead_ns));
+            settling.settle(real_time).after_ns
+        });
+        let start_ns = settling.start_ns();
+        if let (Some(after_ns), Some(by_ns)) = (end_after_ns, self.stage_end_by_ns) {
+            let patience_ns = self.stage_end_patience_ns();
+            self.stage_end_by_ns = Some(by_ns.min(start_ns.saturating_add(after_ns).saturating_add(patience_ns)));
+        }
+        // In real time nobody waits to hear that it goes on.
+        if end_after_ns.is_some() || !self.in_real_time {
+            self.tell_all(&ToAgent::Judged { to_ns, end_after_ns }, actions);
+        }
+    }
+
+    /// How the stage that was to end when it was steady ended.
+    fn settled(&mut self, stage: u32) -> Option<Event> {
+        let (end, steady) = self.settling.take()?.outcome();
+        let (kind, detail) = match end {
+            Some(end) => {
+                let (to, after) = (Nanos(end.to_ns), Nanos(end.after_ns));
+                let rounds = Steady::ROUNDS;
+                let detail =
+                    format!("steady after {to}, by the last {rounds} rounds of {}; measured for {after}", steady.round);
+                (NoteKind::Settled, detail)
+            }
+            None => (NoteKind::Unsettled, format!("not steady after {}", steady.most)),
+        };
+        Some(Event::Note(Note { stage: Some(stage), host: 0, kind, detail }))
     }
 
     fn take_notes(&self, number: usize, notes: Vec<Note>, actions: &mut Vec<Action>) {
@@ -323,6 +401,7 @@ impl Coordinator {
             actions.push(Action::Emit(Event::HostStarted(start)));
         }
         self.debts.turn(host, Owes::Nothing);
+        self.leave_rounds(number, actions);
         match end {
             StageEnd::Complete => {}
             StageEnd::Interrupted if self.end == RunEnd::Complete => {
@@ -353,6 +432,7 @@ impl Coordinator {
         if self.step == Step::Over {
             return;
         }
+        self.leave_rounds(number, actions);
         let stage = match self.step {
             Step::Running { stage } | Step::Arming { stage } => Some(stage),
             _ => None,
@@ -434,6 +514,8 @@ impl Coordinator {
             Step::Running { .. } if self.owes(&[Owes::StageEnd]) => {}
             Step::Running { stage } => {
                 let end = std::mem::replace(&mut self.stage_end, StageEnd::Complete);
+                let settled = self.settled(stage).filter(|_| end == StageEnd::Complete && self.end == RunEnd::Complete);
+                actions.extend(settled.map(Action::Emit));
                 actions.push(Action::Emit(Event::StageEnded { stage, end }));
                 self.arm(now, actions);
             }
@@ -479,6 +561,11 @@ impl Coordinator {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
                 self.stages = (known..self.stops.len() as u32).rev().collect();
+                for (number, stage) in (known..).zip(&addition.stages) {
+                    let shares = addition.hosts.iter().map(|stages| stages.iter().find(|share| share.stage == number));
+                    let settling = Settling::new(stage, self.interval_ns, shares);
+                    self.to_settle.extend(settling.map(|settling| (number, settling)));
+                }
                 for (host, stages) in addition.hosts.iter().enumerate().filter(|(host, _)| self.hosts[*host].alive) {
                     actions.push(Action::Send { host, message: ToAgent::Extend(stages.clone()) });
                 }
@@ -489,21 +576,28 @@ impl Coordinator {
         self.arm(now, actions);
     }
 
+    /// How long before an instant all hosts have to be told of it, in ns.
+    fn ahead_ns(&self) -> u64 {
+        let slowest =
+            self.hosts.iter().filter(|host| host.alive).map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
+        let sending = START_AHEAD_PER_HOST_NS.saturating_mul(self.hosts.len() as u64);
+        START_AHEAD_NS.saturating_add(sending).saturating_add(slowest.saturating_mul(2))
+    }
+
     /// Lets all hosts begin at one instant.
     fn go(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Running { stage };
-        let slowest =
-            self.hosts.iter().filter(|host| host.alive).map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
         let ahead_ns = match self.reach {
             Reach::OwnProcess => 0,
-            Reach::Remote => {
-                let sending = START_AHEAD_PER_HOST_NS.saturating_mul(self.hosts.len() as u64);
-                START_AHEAD_NS.saturating_add(sending).saturating_add(slowest.saturating_mul(2))
-            }
+            Reach::Remote => self.ahead_ns(),
         };
         let unix_ns = now.unix_ns.saturating_add(ahead_ns);
         actions.push(Action::Emit(Event::StageStarted { stage, unix_ns }));
         let at_ns = now.steady_ns.saturating_add(ahead_ns);
+        self.settling = self.to_settle.remove(&stage);
+        if let Some(settling) = &mut self.settling {
+            settling.begin(at_ns, |host| self.hosts.get(host).is_some_and(|host| host.alive));
+        }
         let time = self.stops.get(stage as usize).and_then(|stop| stop.time()).filter(|_| self.in_real_time);
         self.stage_end_by_ns =
             time.map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
@@ -532,6 +626,15 @@ impl Coordinator {
             self.advance(now, actions);
         }
     }
+}
+
+/// The rounds of each stage of `plan` that ends when it is steady.
+fn to_settle(plan: &Plan) -> BTreeMap<u32, Settling> {
+    let of = |(number, stage): (u32, &Stage)| {
+        let shares = plan.hosts.iter().map(|host| host.stages.get(number as usize));
+        Some((number, Settling::new(stage, plan.interval.0, shares)?))
+    };
+    (0..).zip(&plan.stages).filter_map(of).collect()
 }
 
 #[cfg(test)]

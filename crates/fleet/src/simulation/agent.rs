@@ -126,6 +126,7 @@ impl SimAgent {
             Reaction::Part { below } => self.effects.push(Effect::Part { below }),
             // Whoever is simulated is there from the beginning.
             Reaction::Adopt(_) => {}
+            Reaction::Judge { end_after_ns, .. } => self.end_after(end_after_ns, now_ns),
             Reaction::Queue(order) => self.orders.push_back(order),
         }
         self.go_on(now_ns);
@@ -193,6 +194,17 @@ impl SimAgent {
             && !running.is_over
         {
             running.stop(self.time.shows(now_ns));
+            self.epoch += 1;
+            let at_ns = self.time.first_at(running.start_ns).max(now_ns);
+            self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+        }
+    }
+
+    /// The stage that runs has an end earlier than its own.
+    fn end_after(&mut self, after_ns: Option<u64>, now_ns: u64) {
+        let (Doing::Running(running), Some(after_ns)) = (&mut self.doing, after_ns) else { return };
+        if !running.is_over {
+            running.stopped_after_ns = Some(running.stopped_after_ns.map_or(after_ns, |stopped| stopped.min(after_ns)));
             self.epoch += 1;
             let at_ns = self.time.first_at(running.start_ns).max(now_ns);
             self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });

@@ -99,6 +99,7 @@ pub(super) fn end_ns(load: &Load, stage: u32, stop: Stop) -> u64 {
     match (load, stop) {
         (Load::MadeUp { durations_ns, .. }, _) => durations_ns[stage as usize],
         (Load::Engine(_), Stop::After(time)) => time.0,
+        (Load::Engine(_), Stop::Steady(steady)) => steady.most.0,
         (Load::Engine(stages), Stop::Amount | Stop::Once(_)) => {
             let samples = stages.get(stage as usize).into_iter().flatten();
             samples

@@ -1,14 +1,14 @@
 //! Thousands of seeds in every test run; as many as one likes by `cargo xtask soak`.
 
-use super::SECOND;
 use super::invariants;
 use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::world::{self, Outcome};
-use model::plan::FleetPolicy;
+use super::{MILLI, SECOND};
+use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
 use model::spec::OnLostHost;
 use model::units::Nanos;
-use model::{Event, NoteKind, RunEnd, StageEnd};
+use model::{Event, NoteKind, Phase, RunEnd, StageEnd};
 
 /// Runs a scenario into a record.
 fn play(scenario: &Scenario) -> (Outcome, Record) {
@@ -131,6 +131,39 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
         scenario.plan.fleet.quorum = scenario.plan.fleet.quorum.min(4);
         with_engines(&mut scenario);
         hold(&scenario);
+    }
+}
+
+/// Far links, clocks that are off and hosts that wake late: all hear of the common end in time.
+#[test]
+fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts() {
+    let policy = FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
+    let steady = Steady::new(Nanos::seconds(4), Nanos::seconds(30), Nanos(200 * MILLI));
+    for seed in 0..100 {
+        let size = Size { hosts: 1 + (seed % 7) as u32, stages_ns: vec![30 * SECOND], interval_ns: 200 * MILLI };
+        let mut scenario = Scenario::calm(seed, &size, policy);
+        scenario
+            .plan
+            .stages
+            .iter_mut()
+            .flat_map(|stage| &mut stage.works)
+            .for_each(|work| work.stop = Stop::Steady(steady));
+        let stage = scenario.plan.stages[0].clone();
+        let worker = Worker { work: 0, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
+        for host in &mut scenario.plan.hosts {
+            let workers = vec![worker.clone()];
+            host.stages = vec![HostStage { stage: 0, kind: stage.kind, works: stage.works.clone(), workers }];
+        }
+        let (_, record) = play(&scenario);
+        let told = &record.stages[0];
+        assert_eq!(told.end, Some(StageEnd::Complete), "seed {seed}");
+        let whole = |host: u32| {
+            let load = told.samples.iter().filter(|sample| sample.host == host && sample.phase == Phase::Load);
+            load.inspect(|sample| assert_eq!(sample.length_ns, 200 * MILLI, "seed {seed}")).count()
+        };
+        let counts: Vec<usize> = (0..size.hosts).map(whole).collect();
+        assert!(counts.iter().all(|count| *count == counts[0]), "seed {seed}: {counts:?}");
+        assert!((21..100).contains(&counts[0]), "seed {seed}: {counts:?}");
     }
 }
 

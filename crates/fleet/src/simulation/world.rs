@@ -381,6 +381,9 @@ impl<'a> World<'a> {
                 Action::Emit(event) => self.emit(&event, now_ns),
                 // No scenario searches: there is no further point.
                 Action::Ask => self.queue.plan(now_ns, What::Input(Input::Added(None))),
+                Action::Judge { stage, .. } => {
+                    self.queue.plan(now_ns, What::Input(Input::Judged { stage, is_steady: true }));
+                }
                 Action::Finish { end, .. } => {
                     self.outcome.end = Some((end, now_ns));
                     self.coordinator_dies();

@@ -21,8 +21,8 @@ pub use scenarios::SCENARIO_AXIS;
 pub use trees::tree_name;
 
 use crate::event::NoteKind;
-use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
-use crate::spec::{LayoutKind, PointSpec, Spec, WorkloadKind, WorkloadSpec};
+use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Steady, Stop};
+use crate::spec::{Auto, LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
 use crate::units::{Nanos, Percent, Scale};
 use computed::ComputedPoint;
@@ -53,6 +53,8 @@ pub struct GivenUp {
     pub device: String,
 }
 
+/// The greatest time of a stage that ends when it is steady, where the suite leaves it open, in least times.
+const AUTO_MOST: u64 = 12;
 /// The shortest time that still gives a figure.
 const LEAST_MEASURE: Nanos = Nanos::millis(100);
 const LEAST_INTERVAL: Nanos = Nanos::millis(10);
@@ -224,6 +226,8 @@ struct Times {
     precondition: Nanos,
     measure: Nanos,
     interval: Nanos,
+    /// In place of `measure`, where measuring goes on until it is steady.
+    steady: Option<Steady>,
 }
 
 impl Times {
@@ -241,7 +245,27 @@ impl Times {
         let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
         let interval = scaled("interval", stages.interval.value, LEAST_INTERVAL);
         let precondition = Nanos(request.scale.apply(stages.precondition.value.0));
-        Times { precondition, measure, interval: interval.min(measure) }
+        let interval = interval.min(measure);
+        let steady = (stages.until.value == Until::Steady).then(|| {
+            let most = match stages.measure_max.value {
+                Auto::Fixed(most) => Nanos(request.scale.apply(most.0)),
+                Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
+            };
+            Steady::new(measure, most, interval)
+        });
+        if let Some(steady) = steady.filter(|steady| steady.least > measure) {
+            let detail = format!(
+                "measure: whether it is steady takes five rounds of whole intervals, so it is at least {} in place of {measure}",
+                steady.least
+            );
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+        }
+        Times { precondition, measure, interval, steady }
+    }
+
+    /// What ends a stage that measures for a time.
+    fn stop(&self) -> Stop {
+        self.steady.map_or(Stop::After(self.measure), Stop::Steady)
     }
 }
 

@@ -87,7 +87,7 @@ fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Opt
         Operation::Mix(mix) => (mix.parts().next()?.0, Some(mix)),
     };
     // Files come again and again in a mix, so that only a time ends it.
-    let stop = if mix.is_some() { Stop::After(times.measure) } else { Stop::Once(every) };
+    let stop = if mix.is_some() { times.stop() } else { Stop::Once(every) };
     let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, stop);
     work.workload = workload.name.value.clone();
     work.metadata = Some(MetadataWork {
@@ -104,7 +104,7 @@ fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Opt
 /// What ends a `measure` stage.
 fn measure_stop(stages: &StagesSpec, times: &Times) -> Stop {
     if stages.amount.value == Amount::None {
-        return Stop::After(times.measure);
+        return times.stop();
     }
     Stop::Once(Once {
         stonewall: stages.stonewall.value,

@@ -270,3 +270,24 @@ fn the_layout_is_read_once_more_after_each_point_that_writes() {
     // The first of the suite's two workloads only reads.
     assert_eq!(kinds("contents.verify=after"), [&without[..], &[(StageKind::Verify, Some(1))]].concat());
 }
+
+#[test]
+fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_scale() {
+    let steady = |sets: &[&'static str], scale: &'static str| {
+        let case = Case { scale, ..Case::sets(&[&["until=steady", "interval=100ms"], sets].concat()) };
+        let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let steady = plan.stages[plan.measure_stage(0).expect("measured") as usize].stop().steady().expect("steady");
+        (steady, plan.notes.iter().any(|note| note.detail.contains("five rounds")))
+    };
+    let of = |least, most, round| Steady {
+        least: Nanos::millis(least),
+        most: Nanos::millis(most),
+        round: Nanos::millis(round),
+    };
+    assert_eq!(steady(&[], "1"), (of(10_000, 120_000, 2_000), false));
+    assert_eq!(steady(&["measure_max=30s"], "1"), (of(10_000, 30_000, 2_000), false));
+    assert_eq!(steady(&["measure_max=30s"], "1/10"), (of(1_000, 3_000, 200), false));
+    // Intervals shrink no further than to 10 ms, and five rounds have twenty of them.
+    assert_eq!(steady(&["measure_max=30s"], "1/100"), (of(200, 300, 40), true));
+    assert_eq!(steady(&["measure=11010ms"], "1").0, of(11_500, 132_200, 2_300), "rounded up");
+}

@@ -71,6 +71,16 @@ words! {
 }
 
 words! {
+    /// What ends the measuring, where an amount does not.
+    pub enum Until {
+        /// `measure` is over.
+        Time = "time",
+        /// The rate is steady, by SNIA's rule, or `measure_max` is over.
+        Steady = "steady",
+    }
+}
+
+words! {
     /// How requests reach the kernel.
     pub enum Backend {
         /// One ring per worker, batched, with registered files and buffers.
@@ -373,8 +383,12 @@ spec_table! {
         prepare_block: Bytes = Bytes::mib(1),
         /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the report says so.
         precondition: Nanos = Nanos(0),
-        /// How long each workload is measured.
+        /// How long each workload is measured; with `until = "steady"`, how long at least.
         measure: Nanos = Nanos::seconds(60),
+        /// What ends the measuring: `"time"`, `measure` is over; `"steady"`, the rate of all hosts together (at a fixed rate, the mean latency) has settled by SNIA's rule over five rounds, each a fifth of `measure` and at least four intervals.
+        until: Until = Until::Time,
+        /// With `until = "steady"`: measuring ends then, steady or not, and the result says which. `"auto"`: twelve times `measure`.
+        measure_max: Auto<Nanos> = Auto::Auto,
         /// Measure an amount instead of a time: `"all"`, every worker goes through its share once; a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is what counts.
         amount: Amount = Amount::None,
         /// With an amount: all workers of a host stop when its first one is done. Otherwise each does its own, and results tell what had been done when the first was.

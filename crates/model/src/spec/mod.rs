@@ -23,7 +23,7 @@ pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
     FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec,
-    SuiteSpec, SweepSpec, Time, TreeSpec, Verify, WorkloadKind, WorkloadSpec,
+    SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
 pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};
@@ -36,6 +36,7 @@ pub use scenario::Scenario;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 pub(crate) use tree::{parse as parse_tree, parse_value};
 
+use crate::plan::Steady;
 use crate::units::{Bytes, Nanos, Percent};
 use arithmetic::{Arithmetic, Name};
 use sweep::Sweep;
@@ -372,10 +373,41 @@ fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
         let message = format!("an interval of {} is out of range", interval.value);
         problems.push(Problem::new(place(interval), message, "write one from 10ms to 60s"));
     }
+    check_until(stages, problems);
     let measure = &stages.measure;
     if measure.value.0 < 100_000_000 {
         let message = format!("{} is too short to measure anything", measure.value);
         problems.push(Problem::new(place(measure), message, "write at least 100ms"));
+    }
+}
+
+/// Complains about steadiness that cannot be told, and of a greatest time that means nothing.
+fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let (until, measure, most) = (&stages.until, &stages.measure, &stages.measure_max);
+    if until.value == Until::Time {
+        if let Auto::Fixed(_) = most.value {
+            let message = "a measure_max means nothing where measuring ends after `measure`";
+            problems.push(Problem::new(place(most), message, "add until = \"steady\", or leave it out"));
+        }
+        return;
+    }
+    if stages.amount.value != Amount::None {
+        let message = "an amount ends when it is done, steady or not";
+        problems.push(Problem::new(place(until), message, "leave out until, or the amount"));
+    }
+    let least = Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
+    if measure.value < least {
+        let message = format!(
+            "in {} there are no five rounds of four intervals, by which to tell whether it is steady",
+            measure.value
+        );
+        problems.push(Problem::new(place(measure), message, format!("write at least {least}, or a shorter interval")));
+    }
+    if let Auto::Fixed(most_time) = most.value
+        && most_time < measure.value
+    {
+        let message = format!("a greatest time of {most_time} is less than the least, which is {}", measure.value);
+        problems.push(Problem::new(place(most), message, "write a larger measure_max, or a smaller measure"));
     }
 }
 

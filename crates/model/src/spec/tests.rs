@@ -34,6 +34,30 @@ fn messages(text: &str, sets: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn steadiness_wants_rounds_and_a_greatest_time_that_is_one() {
+    let complaints = |stages: &str| {
+        let text = format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n");
+        let errors = Spec::parse("t", &text, &[]).err();
+        errors.map_or_else(Vec::new, |errors| errors.problems.into_iter().map(|problem| problem.message).collect())
+    };
+    let steady = "until = \"steady\"";
+    for good in
+        ["measure = \"20s\"", "measure = \"20s\"\nmeasure_max = \"20s\"", "interval = \"10ms\"\nmeasure = \"200ms\""]
+    {
+        assert_eq!(complaints(&format!("{steady}\n{good}")), [""; 0], "{good}");
+    }
+    for (stages, word) in [
+        ("measure_max = \"1h\"", "means nothing"),
+        ("until = \"steady\"\nmeasure = \"19s\"", "no five rounds"),
+        ("until = \"steady\"\nmeasure_max = \"30s\"", "less than the least"),
+        ("until = \"steady\"\namount = \"all\"", "steady or not"),
+    ] {
+        let told = complaints(stages);
+        assert!(told.len() == 1 && told[0].contains(word), "{stages}: {told:?}");
+    }
+}
+
+#[test]
 fn defaults_stand_where_nothing_is_given() {
     let spec = parse(SMALL, &[]).expect("a good suite");
     assert_eq!(spec.suite.seed.value, 1);

@@ -125,6 +125,9 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         content.push(crate::loadline::section(&line));
     }
+    if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
+        content.push(crate::loadline::along::section(&line));
+    }
     content.push(results::section(record, &rows));
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));

@@ -41,6 +41,7 @@ impl Goal {
     pub fn of(plan: &Plan, number: u32, stage: &Stage) -> Goal {
         match stage.stop() {
             Stop::After(time) => Goal::Time(time.0),
+            Stop::Steady(steady) => Goal::Time(steady.most.0),
             Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
             Stop::Once(_) if stage.is_metadata() => {
                 let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
@@ -157,6 +158,7 @@ impl Progress {
                     is_metadata: stage.is_metadata(),
                     goal: match stage.stop() {
                         Stop::After(time) => Goal::Time(time.0),
+                        Stop::Steady(steady) => Goal::Time(steady.most.0),
                         Stop::Amount | Stop::Once(_) => Goal::Bytes(0),
                     },
                 };

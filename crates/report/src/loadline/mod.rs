@@ -1,5 +1,6 @@
 //! What a search for the load line found: in words for tables and pages, and as an object for machines.
 
+pub mod along;
 mod page;
 
 use crate::words;

@@ -88,7 +88,12 @@ mod tests {
 
     fn recorded(objective: &str, latency_ns: fn(u64) -> u64) -> (LoadLine, String, String) {
         let mut recorded = Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
-        let search = Search { objective: objective.parse().expect("good"), poisson: false, measure: Nanos::seconds(2) };
+        let search = Search {
+            objective: objective.parse().expect("good"),
+            poisson: false,
+            measure: Nanos::seconds(2),
+            along: model::along::Along::Rate,
+        };
         recorded.record_mut().plan.begin_search(search).expect("one point");
         let (mut stage, mut due) = (recorded.stage(StageKind::Measure), 1_000);
         loop {

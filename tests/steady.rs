@@ -1,0 +1,109 @@
+//! Measuring until it is steady, of the whole program: targets that settle, that never do, several hosts, and the time of the wall.
+
+mod common;
+
+use common::{plimsoll, scratch};
+use serde_json::Value;
+
+/// 20 s at least and 2 min at most, in rounds of four seconds.
+const SUITE: &str = "name = \"settle\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nuntil = \"steady\"\nmeasure = \"20s\"\n\
+    measure_max = \"2min\"\n[[workload]]\nname = \"w\"\nworkers = 2\ndepth = 2\n";
+
+/// Reads fill a cache that holds all of it: ten times as fast in the end, and then for ever: 2 servers of 100 µs.
+const WARMS_UP: &str = "sim:constant,service=2ms,servers=2,capacity=64MiB,cache=64MiB@100us";
+
+fn run(more: &[&str]) -> Value {
+    let folder = scratch();
+    std::fs::write(folder.path().join("settle.toml"), SUITE).expect("a suite");
+    let mut args = vec!["run", "settle.toml", "--json", "--quiet", "--out", "r.plimsoll"];
+    args.extend(more);
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let again = plimsoll(folder.path(), &["show", "r.plimsoll", "--json"]).with_code(0).json();
+    assert_eq!(json, again, "all that is shown comes from the run file");
+    json
+}
+
+/// What a note of this kind says; none where there is none.
+fn note(json: &Value, code: &str) -> Option<String> {
+    let notes = json["notes"].as_array().expect("notes");
+    let found = notes.iter().find(|note| note["code"] == code);
+    found.map(|note| note["message"].as_str().expect("words").to_owned())
+}
+
+fn codes(row: &Value) -> Vec<&str> {
+    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+}
+
+#[test]
+fn a_target_that_warms_up_is_measured_until_it_is_warm_and_the_figures_are_those_of_the_warm_target() {
+    let json = run(&["--target", WARMS_UP]);
+    let said = note(&json, "settled").expect("it settles");
+    // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds 6 to 10 are the first window.
+    assert_eq!(said, "steady after 40 s, by the last 5 rounds of 4 s; measured for 41 s");
+    let row = &json["results"][0];
+    assert_eq!(row["seconds"], 20.0, "the last five rounds");
+    let iops = row["iops"].as_f64().expect("a rate");
+    assert!((iops / 20_000.0 - 1.0).abs() < 0.01, "{iops}");
+    let doubts = codes(row);
+    assert!(
+        !doubts.contains(&"unsettled") && !doubts.contains(&"not-steady") && !doubts.contains(&"warm-up"),
+        "{doubts:?}"
+    );
+    let again = run(&["--target", WARMS_UP]);
+    assert_eq!(again["results"], json["results"], "virtual time waits for the judgement");
+}
+
+#[test]
+fn a_target_that_never_settles_is_measured_to_the_greatest_time_and_that_is_said() {
+    let stalls: String = (0..12).map(|number| format!(",stall={}s+3s", 1 + 10 * number)).collect();
+    let json = run(&["--target", &format!("sim:constant,service=2ms,capacity=64MiB{stalls}")]);
+    assert_eq!(note(&json, "unsettled").as_deref(), Some("not steady after 2m 00s"));
+    let row = &json["results"][0];
+    assert_eq!(row["seconds"], 120.0);
+    assert!(codes(row).contains(&"unsettled"), "{row}");
+}
+
+#[test]
+fn several_hosts_end_with_the_same_interval() {
+    for hosts in
+        [&["--simulate", "azure-stack-hci", "--sim-hosts", "3"][..], &["--hosts", "local:2", "--target", WARMS_UP]]
+    {
+        let json = run(hosts);
+        assert!(note(&json, "settled").is_some(), "{json}");
+        let parts = json["results"][0]["hosts"].as_array().expect("hosts");
+        assert_eq!(json["results"][0]["seconds"], 20.0);
+        assert!(parts.len() > 1, "{json}");
+    }
+}
+
+/// Agents of their own processes, each on its own clock.
+#[test]
+fn in_the_time_of_the_wall_all_hosts_end_behind_whole_intervals() {
+    let more = ["--set", "time=real", "--set", "interval=20ms", "--set", "measure=400ms", "--set", "measure_max=1h"];
+    let target = ["--hosts", "local:2", "--target", "sim:constant,service=5ms,capacity=64MiB"];
+    let json = run(&[&more[..], &target[..]].concat());
+    assert!(note(&json, "settled").is_some(), "an hour is not what it took: {json}");
+    let seconds = json["results"][0]["seconds"].as_f64().expect("seconds");
+    assert!((seconds - 0.4).abs() < 1e-9, "{seconds}");
+}
+
+#[test]
+fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("settle.toml"), SUITE).expect("a suite");
+    let plan =
+        |more: &[&str]| plimsoll(folder.path(), &[&["plan", "settle.toml", "--target", WARMS_UP], more].concat());
+    let told = plan(&[]).with_code(0).out;
+    assert!(told.contains("20 s to 2m 00s"), "{told}");
+    for (field, words) in [
+        ("measure_max=10s", "less than the least"),
+        ("measure=2s", "no five rounds"),
+        ("amount=all", "an amount ends when it is done"),
+        ("until=time", "means nothing"),
+    ] {
+        let told = plan(&["--set", field]).with_code(2).err;
+        // The words of a message may be broken over lines.
+        let told = told.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(told.contains(words), "{field}: {told}");
+    }
+}
