@@ -80,6 +80,8 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     assert!(matches!(record.end, Some((_, RunEnd::Failed(_)))));
     assert_eq!(heard_of(&record).0.len(), 3, "also what the lost host had told");
     assert!(record.notes.iter().any(|note| note.kind == NoteKind::HostLost));
+    let on_axis = |one: &model::Occurrence| one.kind == model::OccurrenceKind::HostLost && one.stage.is_some();
+    assert!(record.occurrences.iter().any(on_axis), "{:?}", record.occurrences);
     wait_until("the other agents to end", || agents(&data).is_empty());
     // The layout stays for `resume`; `clean` finds every host's folder.
     assert!(names(folder.path()).contains(&"data-h0000".to_owned()));

@@ -10,6 +10,7 @@ pub mod changes;
 pub mod compare;
 mod course;
 mod degraded;
+pub mod effects;
 mod estimate;
 pub mod fairness;
 mod hosts;

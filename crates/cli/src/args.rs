@@ -55,6 +55,8 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
+    /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what came after it is told.
+    Mark(crate::commands::MarkArgs),
     /// Write the HTML report of one or more runs.
     Report(ReportArgs),
     /// Serve the reports of runs as web pages, one by one and side by side, until Ctrl-C.

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod failure;
 mod hosts;
+mod marks;
 mod published;
 mod quick;
 mod screen;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
+        Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),

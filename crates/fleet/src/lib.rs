@@ -6,6 +6,7 @@
 
 mod agent;
 mod clock;
+mod command;
 mod coordinator;
 pub mod launch;
 mod link;
@@ -21,6 +22,6 @@ mod wire;
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
 pub use link::Frame;
-pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Told};
+pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Marker, Told};
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

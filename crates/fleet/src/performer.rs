@@ -10,11 +10,14 @@ use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::watch::{Watch, Watched};
 use crate::wire::{FromAgent, ToAgent, Word};
+use model::occurrence::{MOST_LABEL_BYTES, one_line};
 use model::search::Addition;
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -35,6 +38,7 @@ pub struct Fleet {
     interrupter: Interrupter,
     clock: SteadyClock,
     reach: Reach,
+    is_over: Arc<AtomicBool>,
 }
 
 /// Time since the fleet was made.
@@ -57,6 +61,25 @@ impl Interrupter {
     /// Stops the run; what was recorded stays. False where the run is over: a fleet that is gone has nothing left to interrupt.
     pub fn interrupt(&self) -> bool {
         self.inputs.send(Input::Interrupt).is_ok()
+    }
+}
+
+/// Says from another thread that something happened.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    inputs: Sender<Input>,
+    clock: SteadyClock,
+    /// Set when how the run ended is on record: nothing is marked behind that.
+    is_over: Arc<AtomicBool>,
+}
+
+impl Marker {
+    /// Marks the instant that was so long ago. False where the run is over.
+    pub fn mark(&self, label: &str, ago: Duration) -> bool {
+        let ago_ns = u64::try_from(ago.as_nanos()).unwrap_or(u64::MAX);
+        let at_ns = self.clock.now_ns().saturating_sub(ago_ns);
+        !self.is_over.load(Ordering::Acquire)
+            && self.inputs.send(Input::Marked { label: one_line(label, MOST_LABEL_BYTES), at_ns }).is_ok()
     }
 }
 
@@ -189,12 +212,25 @@ impl Fleet {
             let way = Way { tree: branches.tree.clone(), branch, relay: relay.clone(), clock };
             forward(way, inlet, last, inputs.clone());
         }
-        Fleet { names, branches, inputs: receiver, interrupter: Interrupter { inputs }, clock, reach }
+        Fleet {
+            names,
+            branches,
+            inputs: receiver,
+            interrupter: Interrupter { inputs },
+            clock,
+            reach,
+            is_over: Arc::default(),
+        }
     }
 
     /// A handle that ends the run.
     pub fn interrupter(&self) -> Interrupter {
         self.interrupter.clone()
+    }
+
+    /// A handle that sets marks.
+    pub fn marker(&self) -> Marker {
+        Marker { inputs: self.interrupter.inputs.clone(), clock: self.clock, is_over: Arc::clone(&self.is_over) }
     }
 
     /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing.
@@ -343,10 +379,17 @@ impl Fleet {
             Action::Ping { host } => (host, self.ping(host)),
             Action::Drop { host } => return Done::Dropped(self.branches.part(host)),
             Action::Emit(event) => {
+                if matches!(event, Event::RunEnded { .. }) {
+                    self.is_over.store(true, Ordering::Release);
+                }
                 return match director.record(&event) {
                     Ok(()) => Done::Yes,
                     Err(why) => Done::Then(Input::Unrecordable(why)),
                 };
+            }
+            Action::Command { number, name, command } => {
+                crate::command::begin(number, &name, &command, self.interrupter.inputs.clone());
+                return Done::Yes;
             }
             Action::Ask => return Done::Then(Input::Added(director.next().map(Box::new))),
             Action::Judge { stage, rounds } => {

@@ -3,7 +3,7 @@
 use crate::link::Outlet;
 use crate::wire::FromAgent;
 use model::plan::HostPlan;
-use probe::{Counters, Tree};
+use probe::{Counters, KernelLog, Tree};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,7 +43,13 @@ impl Sampler {
 
     fn begin(out: Outlet, interval: Duration, stage: u32, host: u32) -> Sampler {
         let interval = interval.max(LEAST);
-        let send = move |counters: &mut Counters| {
+        let send = move |counters: &mut Counters, log: &mut KernelLog| {
+            for line in log.read() {
+                let logged = FromAgent::Logged { stage, ago_ns: line.ago_ns, line: line.text };
+                if out.send(&logged).is_err() {
+                    return false;
+                }
+            }
             let mut sample = counters.read();
             (sample.stage, sample.host) = (stage, host);
             out.send(&FromAgent::Counters(Box::new(sample))).is_ok()
@@ -54,9 +60,9 @@ impl Sampler {
         let run = move || {
             // Closed when this ends, however it does.
             let _over: Sender<()> = over;
-            let counters = Counters::open(&Tree::real());
+            let reads = (Counters::open(&Tree::real()), KernelLog::open());
             if ready.send(()).is_ok() {
-                sample(counters, interval, &is_over, send);
+                sample(reads, interval, &is_over, send);
             }
         };
         // Without a thread the run goes on; the stage has no counters then.
@@ -83,12 +89,17 @@ impl Sampler {
     }
 }
 
-fn sample(mut counters: Counters, interval: Duration, is_over: &Receiver<()>, send: impl Fn(&mut Counters) -> bool) {
+fn sample(
+    (mut counters, mut log): (Counters, KernelLog),
+    interval: Duration,
+    is_over: &Receiver<()>,
+    send: impl Fn(&mut Counters, &mut KernelLog) -> bool,
+) {
     let mut next = Instant::now() + interval;
     loop {
         let wait = next.saturating_duration_since(Instant::now());
         let over = is_over.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
-        if !send(&mut counters) || over {
+        if !send(&mut counters, &mut log) || over {
             return;
         }
         // A host too busy to keep up gets fewer, longer intervals.

@@ -114,6 +114,15 @@ pub enum FromAgent {
     Sample(Box<IntervalSample>),
     /// What the kernel counted since the last ones.
     Counters(Box<CounterSample>),
+    /// The kernel logged an error of a device while a stage ran.
+    Logged {
+        /// The stage's number.
+        stage: u32,
+        /// How long ago, in ns.
+        ago_ns: u64,
+        /// What it says.
+        line: String,
+    },
     /// A stage is over on this host.
     StageEnded {
         /// Its number.

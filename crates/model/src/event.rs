@@ -1,6 +1,7 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
 
 use crate::counters::CounterSample;
+use crate::occurrence::Occurrence;
 use crate::sample::IntervalSample;
 use crate::search::Addition;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ pub enum Event {
     },
     /// Something that a reader of the results has to know.
     Note(Note),
+    /// Something happened at an instant of the run that is no figure.
+    Happened(Box<Occurrence>),
     /// The run is over.
     RunEnded {
         /// Wall-clock time, in ns since 1970.

@@ -4,6 +4,7 @@ use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::part::Part;
+use crate::planned_event::PlannedEvent;
 use crate::priority::Priority;
 use crate::search::Search;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
@@ -64,6 +65,9 @@ pub struct Plan {
     /// What is searched for, if further points follow from those that were measured.
     #[serde(default)]
     pub search: Option<Search>,
+    /// What is to happen in the midst of measurements.
+    #[serde(default)]
+    pub events: Vec<PlannedEvent>,
 }
 
 /// What a host is called besides its name.

@@ -2,6 +2,7 @@
 
 use crate::counters::CounterSample;
 use crate::event::{Event, HostStart, Note, RunEnd, StageEnd};
+use crate::occurrence::Occurrence;
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
 use crate::testbed::HostFacts;
@@ -21,6 +22,8 @@ pub struct Record {
     pub stages: Vec<StageRecord>,
     /// What came up on the way.
     pub notes: Vec<Note>,
+    /// What happened at an instant, in the order in which it was told.
+    pub occurrences: Vec<Occurrence>,
     /// When and how it ended; `None` where the run was killed.
     pub end: Option<(u64, RunEnd)>,
 }
@@ -45,7 +48,16 @@ pub struct StageRecord {
 impl Record {
     /// A run of which nothing has happened yet.
     pub fn new(plan: Plan, testbed: Vec<HostFacts>, version: String, started_unix_ns: u64) -> Record {
-        Record { plan, testbed, version, started_unix_ns, stages: Vec::new(), notes: Vec::new(), end: None }
+        Record {
+            plan,
+            testbed,
+            version,
+            started_unix_ns,
+            stages: Vec::new(),
+            notes: Vec::new(),
+            occurrences: Vec::new(),
+            end: None,
+        }
     }
 
     /// The record of a stage, if it began.
@@ -88,6 +100,7 @@ impl Record {
                 }
             }
             Event::Note(note) => self.notes.push(note),
+            Event::Happened(occurrence) => self.occurrences.push(*occurrence),
             Event::RunEnded { unix_ns, end } => self.end = Some((unix_ns, end)),
         }
     }

@@ -95,6 +95,8 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     let stays = |stage: u32| !left_over.contains(&stage);
     let mut events: Vec<Event> =
         record.notes.iter().filter(|note| note.stage.is_none_or(stays)).cloned().map(Event::Note).collect();
+    let happened = record.occurrences.iter().filter(|occurrence| occurrence.stage.is_none_or(stays));
+    events.extend(happened.cloned().map(|occurrence| Event::Happened(Box::new(occurrence))));
     for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
         events.extend(stage.samples.iter().cloned().map(Event::Sample));

@@ -6,6 +6,7 @@ mod counters;
 mod device;
 mod host;
 mod identity;
+mod kernel_log;
 mod mounts;
 mod net;
 mod servers;
@@ -19,6 +20,7 @@ use procfs::process::MountInfo;
 
 pub use counters::Counters;
 pub use host::hostname;
+pub use kernel_log::{KernelLog, LogLine};
 pub use tree::Tree;
 
 /// What this host is, and what each of `targets` is to it.

@@ -53,6 +53,11 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
         Event::Note(note) => json!({
             "event": "note", "stage": note.stage, "host": note.host, "code": note.kind.word(), "message": note.detail,
         }),
+        Event::Happened(occurrence) => {
+            let mut line = crate::occurrences::object(occurrence);
+            line["event"] = Value::from("happened");
+            line
+        }
         Event::RunEnded { unix_ns, end } => {
             let (end, reason) = match end {
                 RunEnd::Complete => ("complete", None),

@@ -24,6 +24,7 @@ pub fn results(record: &Record) -> Value {
         "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()), _ => Value::Null },
         "scale": record.plan.scale.to_string(),
         "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
+        "events": crate::occurrences::objects(record),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record, &rows).map(|line| loadline::object(&line)),

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
 use model::testbed::{DirectIo, HostFacts, TargetFacts};
-use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
+use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind};
 use std::fmt::Write;
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
@@ -32,8 +32,36 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
     for note in &plan.notes {
         let _ = writeln!(text, "note     {}: {}", words::note(note.kind), note.detail);
     }
+    for event in &plan.events {
+        let _ = writeln!(text, "event    {}", event_line(plan, event));
+    }
     let _ = write!(text, "\n{}", points(plan));
     text
+}
+
+/// An event with its instants, and what is done then.
+fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
+    let mut due: Vec<u64> = plan.stages.iter().filter_map(|stage| event.due_ns(stage)).collect();
+    let stages = due.len() as u64;
+    due.sort_unstable();
+    let when = match (due.first(), due.last()) {
+        (Some(first), Some(last)) if first == last => format!("{} into", Nanos(*first)),
+        (Some(first), Some(last)) => format!("{} to {} into", Nanos(*first), Nanos(*last)),
+        _ => return format!("{}: never: no measure stage of its workloads lasts longer than {}", event.name, event.at),
+    };
+    let at = match event.at {
+        EventTime::Share(share) => format!("at {share}, "),
+        EventTime::After(_) => String::new(),
+    };
+    let is_simulated = plan.hosts.iter().any(|host| host.virtual_time);
+    let what = match &event.command {
+        None => {
+            format!("a mark alone; --set event.{}.command=\"…\" has the coordinator run a command then", event.name)
+        }
+        Some(_) if is_simulated => "a mark alone: under simulated time its command is left out".to_owned(),
+        Some(command) => format!("the coordinator runs: {}", model::occurrence::one_line(command, 200)),
+    };
+    format!("{}: {at}{when} {}; {what}", event.name, words::counted(stages, "measure stage"))
 }
 
 /// Seconds that the run is expected to take, in words.

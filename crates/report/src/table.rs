@@ -67,6 +67,7 @@ pub fn results(record: &Record) -> String {
     for finding in &findings {
         text.push_str(&format!("- {}\n", findings::sentence(finding)));
     }
+    text.push_str(&crate::occurrences::table(record));
     let state = analysis::run_state(record);
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));

@@ -5,6 +5,7 @@
 
 mod counters;
 mod error;
+mod occurrences;
 mod open;
 mod place;
 mod plausible;

@@ -63,6 +63,13 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && adds_up(all().map(|sample| sample.start_ns))
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
+    let planned = record.plan.stages.len() as u32;
+    let is_nowhere = |occurrence: &model::Occurrence| {
+        occurrence.host.is_some_and(|host| host >= hosts) || occurrence.stage.is_some_and(|stage| stage >= planned)
+    };
+    if record.occurrences.iter().any(is_nowhere) {
+        return Err("something happened on a host or in a stage that is not there");
+    }
     let counters = || record.stages.iter().flat_map(|stage| &stage.counters);
     if counters().any(|sample| sample.host >= hosts) {
         return Err("counters come from a host that is not there");

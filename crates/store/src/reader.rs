@@ -2,6 +2,7 @@
 
 use crate::counters;
 use crate::error::StoreError;
+use crate::occurrences;
 use crate::open::open;
 use crate::plausible;
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
@@ -72,6 +73,7 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
     fill(connection, &mut record.stages)?;
     counters::fill(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
+    record.occurrences = occurrences::read(connection)?;
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
         (Some(when), Some("interrupted")) => Some((unsigned(when)?, RunEnd::Interrupted)),

@@ -62,6 +62,14 @@ CREATE VIEW timeline AS
         LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = samples.work;
 ";
 
+/// The table of what happened at an instant. A fresh run file has it; those of versions without it do not, and are read all the same.
+pub const OCCURRENCE_TABLES: &str = "
+CREATE TABLE occurrences (
+    occurrence INTEGER PRIMARY KEY, kind TEXT NOT NULL, stage INTEGER, at_ns INTEGER NOT NULL, unix_ns INTEGER NOT NULL, host INTEGER,
+    label TEXT NOT NULL, detail TEXT NOT NULL, status INTEGER, duration_ns INTEGER
+);
+";
+
 /// The tables of the kernel's counters. A fresh run file has them; those of versions without counters do not, and are read all the same.
 pub const COUNTER_TABLES: &str = "
 CREATE TABLE counter_samples (

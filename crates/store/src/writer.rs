@@ -2,8 +2,9 @@
 
 use crate::counters::{self, Series};
 use crate::error::StoreError;
+use crate::occurrences;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, TABLES};
+use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, TABLES};
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::plan::{Plan, Point};
@@ -126,6 +127,7 @@ fn fill(
     let transaction = connection.transaction()?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(COUNTER_TABLES)?;
+    transaction.execute_batch(OCCURRENCE_TABLES)?;
     transaction.execute(
         "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)",
         params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), json(plan)?],
@@ -203,6 +205,7 @@ fn write(transaction: &Transaction<'_>, plan: &Plan, series: &mut Series, event:
                 .execute("UPDATE stages SET state = ?, reason = ? WHERE stage = ?", params![state, reason, stage])?;
         }
         Event::Note(note) => write_note(transaction, note)?,
+        Event::Happened(occurrence) => occurrences::write(transaction, occurrence)?,
         Event::RunEnded { unix_ns, end } => {
             let (state, reason) = match end {
                 RunEnd::Complete => ("complete", None),

@@ -7,6 +7,7 @@ use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
+use model::occurrence::{MOST_DETAIL_BYTES, Occurrence, OccurrenceKind, last_lines};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::{Op, Record, WriteMark};
 use proptest::prelude::*;
@@ -114,6 +115,23 @@ fn any_note() -> impl Strategy<Value = Note> {
         .prop_map(|(stage, host, kind, detail)| Note { stage, host, kind, detail })
 }
 
+fn any_occurrence() -> impl Strategy<Value = Occurrence> {
+    let place = (select(OccurrenceKind::ALL.to_vec()), prop::option::of(0..2u32), prop::option::of(0..2u32));
+    let times = (0..1u64 << 62, 0..1u64 << 62, prop::option::of(0..1u64 << 62));
+    (place, times, any::<String>(), any::<String>(), prop::option::of(any::<i32>())).prop_map(
+        |((kind, stage, host), (at_ns, unix_ns, duration_ns), label, detail, status)| Occurrence {
+            detail: last_lines(&detail, MOST_DETAIL_BYTES),
+            stage,
+            host,
+            at_ns,
+            unix_ns,
+            status,
+            duration_ns,
+            ..Occurrence::new(kind, &label)
+        },
+    )
+}
+
 /// What may happen in the run of [`eventful`]'s plan, which has two hosts and several stages.
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let stages = subsequence((0..eventful().plan.stages.len() as u32).collect::<Vec<_>>(), 0..=2);
@@ -123,8 +141,10 @@ fn any_events() -> impl Strategy<Value = Vec<Event>> {
     });
     let end = prop_oneof![Just(RunEnd::Complete), Just(RunEnd::Interrupted), any::<String>().prop_map(RunEnd::Failed)];
     let end = prop::option::of((0..1u64 << 62, end));
-    (stages, prop::collection::vec(any_note(), 0..4), end).prop_map(|(stages, notes, end)| {
+    let occurrences = prop::collection::vec(any_occurrence(), 0..4);
+    (stages, prop::collection::vec(any_note(), 0..4), occurrences, end).prop_map(|(stages, notes, happened, end)| {
         let mut events: Vec<Event> = notes.into_iter().map(Event::Note).collect();
+        events.extend(happened.into_iter().map(|occurrence| Event::Happened(Box::new(occurrence))));
         for (stage, unix_ns, samples, counters, end) in stages {
             events.push(Event::StageStarted { stage, unix_ns });
             events.extend(samples.into_iter().map(Event::Sample));

@@ -177,6 +177,13 @@ fn forged_numbers_are_refused() {
         "DELETE FROM hosts",
         "DELETE FROM run",
         "UPDATE notes SET kind = 'gossip'",
+        "UPDATE occurrences SET kind = 'gossip'",
+        "UPDATE occurrences SET host = 7",
+        "UPDATE occurrences SET stage = 99",
+        "UPDATE occurrences SET at_ns = -1",
+        "UPDATE occurrences SET status = 9223372036854775807",
+        "ALTER TABLE occurrences ADD COLUMN more AS (hex(zeroblob(1000000)))",
+        "DROP TABLE occurrences; CREATE VIEW occurrences AS SELECT * FROM notes",
         "UPDATE counters SET value = -1",
         "UPDATE counters SET series = 99",
         "UPDATE counters SET sample = 99",
@@ -245,20 +252,22 @@ fn notes_of_ones_own_do_no_harm() {
     assert_eq!(store::read(&path), Ok(record));
 }
 
-/// Versions before there were counters and an inventory wrote files without them.
+/// Versions before there were counters, an inventory and occurrences wrote files without them.
 #[test]
-fn a_file_without_counters_and_inventory_is_read() {
+fn a_file_without_counters_inventory_and_occurrences_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     let mut record = eventful();
     write(&path, &record);
     let connection = rusqlite::Connection::open(&path).expect("a file");
-    let older = "DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
+    let older = "DROP TABLE occurrences; UPDATE run SET plan = json_remove(plan, '$.events');
+        DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
         UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', '$.targets[0].device.media',
             '$.targets[0].device.transport', '$.targets[0].device.firmware', '$.targets[0].device.queue_depth',
             '$.targets[0].device.queues', '$.targets[0].device.write_cache')";
     connection.execute_batch(older).expect("room");
     drop(connection);
+    record.occurrences.clear();
     record.stages.iter_mut().for_each(|stage| stage.counters.clear());
     assert_eq!(store::read(&path), Ok(record));
 }

@@ -8,6 +8,7 @@ use super::views::{Views, Whole};
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
+use crate::marks::Listener;
 use crate::suite::{self, Asked};
 use crate::view::View;
 use analysis::loadline::along::{along_line, next_value};
@@ -55,14 +56,19 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
     let began_unix_ns = unix_ns();
-    let views = Views::start(&args.run.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns: began_unix_ns })?;
+    let views = Views::start(
+        &args.run.share,
+        &Whole { plan: &plan, hosts: &hosts, version, began_ns: began_unix_ns, marker: &started.fleet.marker() },
+    )?;
     let writer = store::Writer::create(&out, &plan, &hosts, version, began_unix_ns).map_err(unrecordable)?;
     let view = view(&started, &plan, &hosts, how)?;
     let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
     let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
     let mut searcher = Searcher { writer, view, views, live, record, began: false };
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
+    let marks = Listener::start(&out, started.fleet.marker());
     let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);
+    drop(marks);
     // What comes now is for the terminal as it was.
     drop(searcher.view);
     searcher.writer.finish().map_err(unrecordable)?;

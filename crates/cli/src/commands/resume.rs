@@ -6,6 +6,7 @@ use super::views::{Views, Whole};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::hosts;
+use crate::marks;
 use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
@@ -15,7 +16,9 @@ use std::process::ExitCode;
 
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has everything.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
-    let record = saved::read(&args.run)?;
+    let mut record = saved::read(&args.run)?;
+    without_commands(&mut record);
+    marks::clear(&args.run);
     let left = resume::left_over(&record);
     if left.is_empty() {
         eprintln!("{}: the run is complete; nothing is left to do", args.run.display());
@@ -31,7 +34,14 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
-    let whole = Whole { plan: &record.plan, hosts: &record.testbed, version, began_ns: record.started_unix_ns };
+    let marker = started.fleet.marker();
+    let whole = Whole {
+        plan: &record.plan,
+        hosts: &record.testbed,
+        version,
+        began_ns: record.started_unix_ns,
+        marker: &marker,
+    };
     let mut views = Views::start(&args.share, &whole)?;
     let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
         .map_err(unrecordable)?;
@@ -46,6 +56,18 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     views.event(&record.plan, &note);
     let how = args.how;
     perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
+}
+
+/// Leaves the commands of events out: a run file may come from anybody, so no command of it is run. The events stay, as marks.
+fn without_commands(record: &mut Record) {
+    for event in &mut record.plan.events {
+        if event.command.take().is_some() {
+            eprintln!(
+                "warning: event {}: a run that is resumed runs no command of its file; give it by hand, the instant is marked",
+                event.name
+            );
+        }
+    }
 }
 
 /// The way to the hosts that the run file says. It may come from anybody, so no command of it is run.

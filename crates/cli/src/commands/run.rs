@@ -5,6 +5,7 @@ use super::{plan, print, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
+use crate::marks::Listener;
 use crate::screen::Stream;
 use crate::suite;
 use crate::view::{Labels, News, View};
@@ -31,7 +32,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
     let began_ns = unix_ns();
-    let views = Views::start(&args.share, &Whole { plan: &plan, hosts: &hosts, version, began_ns })?;
+    let views = Views::start(
+        &args.share,
+        &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
+    )?;
     let writer = store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
     perform(started, &plan, &hosts, &stages, writer, &out, (args.how, views))
 }
@@ -46,7 +50,9 @@ pub fn perform(
     out: &Path,
     (how, mut views): (How, Views),
 ) -> Result<ExitCode, Failure> {
+    let marks = Listener::start(out, started.fleet.marker());
     let (ending, began) = record(started, plan, hosts, stages, writer, how, &mut views)?;
+    drop(marks);
     let record = finished((how, views), out, &ending, began)?;
     exit(&record, ending.end)
 }

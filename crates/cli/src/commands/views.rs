@@ -18,6 +18,8 @@ pub struct Whole<'a> {
     pub version: &'a str,
     /// When it began, in ns since 1970.
     pub began_ns: u64,
+    /// Takes the marks that its page is told.
+    pub marker: &'a fleet::Marker,
 }
 
 /// Everything that was asked for.

@@ -94,6 +94,21 @@ pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     if told.is_some_and(|(_, told)| token.is(told)) { Verdict::Hand } else { Verdict::Refused }
 }
 
+/// Whether what a browser sends comes from our own page, and not from one elsewhere that has it send it. What is no browser says nothing of it.
+///
+/// `Sec-Fetch-Site` (W3C, Fetch Metadata) says so; where a browser leaves it out, `Origin` does, or the cookie, which is not sent along from elsewhere.
+pub fn is_own_page(is_guarded: bool, headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    if let Some(site) = text("sec-fetch-site") {
+        return matches!(site, "same-origin" | "none");
+    }
+    match (text("origin"), text("host")) {
+        (None, _) => true,
+        (Some("null"), _) => is_guarded,
+        (Some(origin), host) => origin.split_once("://").map(|(_, name)| name) == host,
+    }
+}
+
 /// Without a token, only requests by an address or `localhost` are ours: any other name may be made to point here by its owner, whose
 /// pages a browser would then let read ours.
 fn is_by_own_name(headers: &HeaderMap) -> bool {
@@ -143,6 +158,28 @@ mod tests {
         }
         for foreign in ["evil.example:80", "127.0.0.1.evil.example", "[x]", ""] {
             assert_eq!(judged(None, "/", Some((HOST, foreign))), Verdict::Misled, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn only_our_own_page_and_what_is_no_browser_may_send() {
+        let from = |pairs: &[(&'static str, &str)], is_guarded| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, value.parse().expect("a header"));
+            }
+            is_own_page(is_guarded, &headers)
+        };
+        let host = ("host", "127.0.0.1:9464");
+        assert!(from(&[host], false));
+        assert!(from(&[host, ("sec-fetch-site", "same-origin"), ("origin", "null")], false));
+        assert!(from(&[host, ("origin", "http://127.0.0.1:9464")], false));
+        assert!(from(&[host, ("origin", "null")], true));
+        for bad in [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "null")] {
+            assert!(!from(&[host, bad], false), "{bad:?}");
+        }
+        for bad in ["http://evil.example", "http://127.0.0.1:80", "127.0.0.1:9464", "\u{e9}"] {
+            assert!(!from(&[host, ("origin", bad)], true), "{bad}");
         }
     }
 

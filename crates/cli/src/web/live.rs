@@ -24,7 +24,12 @@ impl LivePage {
         let Some(address) = options.serve else { return Ok(None) };
         let board =
             Arc::new(Mutex::new(Board::new(whole.plan.clone(), whole.hosts.to_vec(), whole.version, whole.began_ns)));
-        let server = Server::start(address, token(options.token.as_ref())?, Site::Live(board.clone()))?;
+        let server = Server::start(
+            address,
+            token(options.token.as_ref())?,
+            Site::Live(board.clone()),
+            Some(whole.marker.clone()),
+        )?;
         eprintln!("{}", server.line("live page"));
         Ok(Some(LivePage { board, server }))
     }

@@ -4,6 +4,8 @@ use super::access::{self, COOKIE_NAME, Token, Verdict};
 use super::site::{self, Answer, Site};
 use super::stream;
 use crate::failure::Failure;
+use crate::marks;
+use fleet::Marker;
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
@@ -15,7 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -26,6 +28,8 @@ const MOST_STREAMS: usize = 32;
 /// What a request may say before its body; hyper allows no less than this.
 const MOST_HEAD_BYTES: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
+/// What a form may say.
+const MOST_FORM_BYTES: usize = 4 << 10;
 /// How long a request's head may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long readers have to hear of the end.
@@ -50,6 +54,8 @@ pub struct Server {
 struct Shared {
     site: Site,
     token: Option<Token>,
+    /// Takes marks, where the site is a run that goes on.
+    marker: Option<Marker>,
     boot: String,
     streams: Arc<Semaphore>,
     over: watch::Receiver<bool>,
@@ -60,7 +66,12 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not for all to see and there is no token, or it cannot be had.
-    pub fn start(address: SocketAddr, token: Option<Token>, site: Site) -> Result<Server, Failure> {
+    pub fn start(
+        address: SocketAddr,
+        token: Option<Token>,
+        site: Site,
+        marker: Option<Marker>,
+    ) -> Result<Server, Failure> {
         access::may_serve(address, token.as_ref()).map_err(|why| Failure::Usage(format!("error: {why}")))?;
         let refused = |error: std::io::Error| {
             let remedy = match error.kind() {
@@ -78,7 +89,7 @@ impl Server {
         let (over, told) = watch::channel(false);
         let is_guarded = token.is_some();
         let boot = format!("{}-{}", std::process::id(), super::unix_ns());
-        let shared = Shared { site, token, boot, streams: Arc::new(Semaphore::new(MOST_STREAMS)), over: told };
+        let shared = Shared { site, token, marker, boot, streams: Arc::new(Semaphore::new(MOST_STREAMS)), over: told };
         let thread = std::thread::Builder::new()
             .name("web".to_owned())
             .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
@@ -120,8 +131,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         tokio::spawn(async move {
             let _permit = permit;
             let handle = hyper::service::service_fn(move |request| {
-                let answer = respond(&shared, &request);
-                async move { Ok::<_, Infallible>(answer) }
+                let shared = Arc::clone(&shared);
+                async move { Ok::<_, Infallible>(respond(&shared, request).await) }
             });
             // A connection that ends badly is its reader's matter.
             let _ = hyper::server::conn::http1::Builder::new()
@@ -140,7 +151,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let mut response = match access::judge(shared.token.as_ref(), request.uri(), request.headers()) {
         Verdict::Misled => refusal(
             StatusCode::MISDIRECTED_REQUEST,
@@ -152,11 +163,15 @@ fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> 
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             response
         }
-        Verdict::Hand => hand(shared, request),
-        Verdict::Welcome if request.method() != Method::GET => {
-            refusal(StatusCode::METHOD_NOT_ALLOWED, "Pages can be looked at, and nothing else: use GET.\n")
+        Verdict::Hand => hand(shared, &request),
+        Verdict::Welcome if request.method() == Method::POST && request.uri().path() == "/mark" => {
+            mark(shared, request).await
         }
-        Verdict::Welcome => welcome(shared, request),
+        Verdict::Welcome if request.method() != Method::GET => refusal(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Pages can be looked at, and a run that goes on be marked; nothing else: use GET.\n",
+        ),
+        Verdict::Welcome => welcome(shared, &request),
     };
     let headers = response.headers_mut();
     for (name, value) in [
@@ -168,6 +183,35 @@ fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> 
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Sets the mark that a form asks for and sends the browser back to the page.
+async fn mark(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+    let Some(marker) = &shared.marker else {
+        return refusal(StatusCode::NOT_FOUND, "There is no run here that goes on.\n");
+    };
+    let came = Instant::now();
+    if !access::is_own_page(shared.token.is_some(), request.headers()) {
+        return refusal(
+            StatusCode::FORBIDDEN,
+            "A page of another server sent this; set marks from the run's own page.\n",
+        );
+    }
+    let body = http_body_util::Limited::new(request.into_body(), MOST_FORM_BYTES).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(HEAD_TIME, body).await else {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "A mark is a form of at most 4 KiB with a field label.\n");
+    };
+    let form = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+    let label = site::values(&form, "label").next().unwrap_or_default();
+    match marks::check(&label) {
+        Err(_) => refusal(StatusCode::BAD_REQUEST, "A mark needs a text of 1 to 200 bytes: say what happened.\n"),
+        Ok(()) if !marker.mark(&label, came.elapsed()) => refusal(StatusCode::CONFLICT, "The run is over.\n"),
+        Ok(()) => {
+            let mut response = refusal(StatusCode::SEE_OTHER, "");
+            response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
+            response
+        }
+    }
 }
 
 /// Gives the cookie and sends the browser to the same place without the token in its address.

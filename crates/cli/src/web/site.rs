@@ -77,7 +77,7 @@ fn nothing() -> Answer {
 }
 
 /// The values of a key in a query, decoded.
-fn values<'a>(query: &'a str, key: &'a str) -> impl Iterator<Item = String> + 'a {
+pub fn values<'a>(query: &'a str, key: &'a str) -> impl Iterator<Item = String> + 'a {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(move |(name, _)| *name == key).map(|(_, value)| decoded(value))
 }

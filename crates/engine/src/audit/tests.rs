@@ -79,6 +79,7 @@ fn plan(host: &HostPlan) -> Plan {
         hosts: vec![host.clone()],
         notes: Vec::new(),
         search: None,
+        events: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod host;
 mod settling;
+mod timeline;
 
 use crate::wire::{FromAgent, ToAgent};
 use host::{Debts, Host, Owes};
@@ -12,6 +13,7 @@ use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
 use settling::Settling;
 use std::collections::BTreeMap;
+use timeline::Timeline;
 
 /// Something that the coordinator is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,22 @@ pub enum Input {
         stage: u32,
         /// Whether its last rounds are steady.
         is_steady: bool,
+    },
+    /// Somebody says that something happened.
+    Marked {
+        /// What, in a few words.
+        label: String,
+        /// When, on the coordinator's steady clock, in ns.
+        at_ns: u64,
+    },
+    /// A command of [`Action::Command`] ended.
+    CommandEnded {
+        /// Which one.
+        number: u32,
+        /// Its exit status; `None` where it did not begin, or a signal ended it.
+        status: Option<i32>,
+        /// What it wrote at last, or why it did not begin.
+        output: String,
     },
     /// Somebody wants the run to end.
     Interrupt,
@@ -82,6 +100,15 @@ pub enum Action {
     },
     /// Record and show.
     Emit(Event),
+    /// Have a shell of the coordinator's do something; how it ended is [`Input::CommandEnded`].
+    Command {
+        /// Tells it from others.
+        number: u32,
+        /// The event that it belongs to.
+        name: String,
+        /// What the shell is to do.
+        command: String,
+    },
     /// Say which point follows those that were measured; the answer is [`Input::Added`].
     Ask,
     /// Say whether the last rounds of a stage are steady; the answer is [`Input::Judged`].
@@ -163,6 +190,7 @@ pub struct Coordinator {
     reach: Reach,
     hosts: Vec<Host>,
     debts: Debts,
+    timeline: Timeline,
     /// Hosts that are there and whose clocks are not known.
     unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
@@ -194,6 +222,7 @@ impl Coordinator {
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
             debts: Debts::default(),
+            timeline: Timeline::new(plan),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
@@ -212,6 +241,12 @@ impl Coordinator {
             Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
             Input::Tick => self.tick(now, &mut actions),
+            // How the run ended is on record, and nothing follows it.
+            Input::Marked { .. } | Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
+            Input::Marked { label, at_ns } => self.timeline.marked(&label, at_ns, now, &mut actions),
+            Input::CommandEnded { number, status, output } => {
+                self.timeline.command_ended(number, status, &output, now, &mut actions);
+            }
             // What is let go of is let go of as fast as it can be, and how the run ended is on record.
             Input::Interrupt if self.step == Step::Releasing => {}
             Input::Added(addition) => self.add(addition, now, &mut actions),
@@ -219,6 +254,7 @@ impl Coordinator {
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
             Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
         }
+        self.timeline.advance(now, &mut actions);
         self.advance(now, &mut actions);
         actions
     }
@@ -276,8 +312,14 @@ impl Coordinator {
             FromAgent::Sample(sample) => self.take_sample(number, *sample, actions),
             FromAgent::Counters(mut sample) => {
                 sample.host = number as u32;
-                let is_current = self.step == (Step::Running { stage: sample.stage });
-                actions.extend(is_current.then_some(Action::Emit(Event::Counters(sample))));
+                if self.step == (Step::Running { stage: sample.stage }) {
+                    self.timeline.counted(sample.host, &sample, self.now, actions);
+                    actions.push(Action::Emit(Event::Counters(sample)));
+                }
+            }
+            FromAgent::Logged { stage, ago_ns, line } => {
+                let logged_ns = at_ns.saturating_sub(ago_ns);
+                self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
                 let was_known = host.clock.is_known();
@@ -327,6 +369,7 @@ impl Coordinator {
         }
         host.next_interval = sample.interval.saturating_add(1);
         sample.host = number as u32;
+        self.timeline.sampled(sample.start_ns.saturating_add(sample.length_ns));
         let rounds = self.settling.as_mut().and_then(|settling| {
             settling.take(number, &sample);
             settling.due()
@@ -439,7 +482,11 @@ impl Coordinator {
         };
         let detail = format!("{name}: {why}");
         let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
+        let lost = note.detail.clone();
         actions.push(Action::Emit(Event::Note(note)));
+        if self.step != Step::Releasing {
+            self.timeline.lost(number as u32, &lost, self.now, actions);
+        }
         if self.step == Step::Releasing {
             // How the run ended is on record, and it does not end otherwise because of this.
             self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
@@ -516,6 +563,7 @@ impl Coordinator {
                 let end = std::mem::replace(&mut self.stage_end, StageEnd::Complete);
                 let settled = self.settled(stage).filter(|_| end == StageEnd::Complete && self.end == RunEnd::Complete);
                 actions.extend(settled.map(Action::Emit));
+                self.timeline.end();
                 actions.push(Action::Emit(Event::StageEnded { stage, end }));
                 self.arm(now, actions);
             }
@@ -560,6 +608,7 @@ impl Coordinator {
             Some(addition) => {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
+                self.timeline.extend(&addition.stages);
                 self.stages = (known..self.stops.len() as u32).rev().collect();
                 for (number, stage) in (known..).zip(&addition.stages) {
                     let shares = addition.hosts.iter().map(|stages| stages.iter().find(|share| share.stage == number));
@@ -598,6 +647,7 @@ impl Coordinator {
         if let Some(settling) = &mut self.settling {
             settling.begin(at_ns, |host| self.hosts.get(host).is_some_and(|host| host.alive));
         }
+        self.timeline.begin(stage, at_ns);
         let time = self.stops.get(stage as usize).and_then(|stop| stop.time()).filter(|_| self.in_real_time);
         self.stage_end_by_ns =
             time.map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
@@ -617,6 +667,7 @@ impl Coordinator {
     fn release(&mut self, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Releasing;
         self.stage_end_by_ns = None;
+        self.timeline.give_up(now, actions);
         actions.push(Action::Emit(Event::RunEnded { unix_ns: now.unix_ns, end: self.end.clone() }));
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::Released);

@@ -4,7 +4,7 @@ use model::sample::Phase;
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent, Scale};
 
-fn plan(hosts: usize, stages: usize) -> Plan {
+pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
     let stop = Stop::After(Nanos::seconds(1));
     let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, stop);
     let host = model::HostPlan {
@@ -48,6 +48,7 @@ fn plan(hosts: usize, stages: usize) -> Plan {
             .collect(),
         notes: vec![],
         search: None,
+        events: Vec::new(),
     }
 }
 
@@ -116,6 +117,8 @@ fn script(actions: &[Action]) -> Vec<String> {
         },
         Action::Ping { .. } => String::new(),
         Action::Drop { host } => format!("{host}:drop"),
+        // What happens at instants has tests of its own.
+        Action::Emit(Event::Happened(_)) => String::new(),
         Action::Emit(Event::StageStarted { stage, .. }) => format!("started {stage}"),
         Action::Emit(Event::StageEnded { stage, end }) => format!("ended {stage} {end:?}"),
         Action::Emit(Event::RunEnded { end, .. }) => format!("run ended {end:?}"),
@@ -123,6 +126,7 @@ fn script(actions: &[Action]) -> Vec<String> {
         Action::Emit(Event::Sample(sample)) => format!("sample {} of {}", sample.interval, sample.host),
         Action::Emit(Event::PointAdded(_)) => "point added".to_owned(),
         Action::Emit(event) => format!("{event:?}"),
+        Action::Command { number, .. } => format!("command {number}"),
         Action::Ask => "ask".to_owned(),
         Action::Judge { stage, rounds } => format!("judge {stage} {rounds:?}"),
         Action::Finish { end, .. } => format!("finish {end:?}"),

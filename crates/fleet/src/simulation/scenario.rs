@@ -266,6 +266,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         hosts: (0..size.hosts).map(host).collect(),
         notes: Vec::new(),
         search: None,
+        events: Vec::new(),
     }
 }
 

@@ -136,6 +136,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts: host_plans,
         notes,
         search: None,
+        events: spec.events.iter().map(|event| event.planned(request.scale)).collect(),
     })
 }
 

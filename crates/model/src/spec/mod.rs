@@ -7,6 +7,7 @@
 mod amount;
 pub mod arithmetic;
 mod contents;
+mod event;
 mod fields;
 mod metadata;
 mod overrides;
@@ -19,6 +20,7 @@ mod sharing;
 mod sweep;
 mod tree;
 
+pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
@@ -64,6 +66,8 @@ pub struct Spec {
     pub labels: Vec<Label>,
     /// `[targets]`, in their order.
     pub targets: Vec<HostTargets>,
+    /// `[[event]]`, in their order.
+    pub events: Vec<EventSpec>,
     /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost, in the order
     /// and as often as the sweep says.
     pub points: Vec<PointSpec>,
@@ -194,7 +198,7 @@ impl Spec {
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
         let sections = overrides::SECTIONS.iter().map(|(name, _)| *name);
-        reader.allow(&sections.chain(["workload", "sweep", "labels", "targets"]).collect::<Vec<_>>());
+        reader.allow(&sections.chain(["workload", "sweep", "labels", "targets", "event"]).collect::<Vec<_>>());
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
@@ -208,6 +212,7 @@ impl Spec {
         let targets = placement::read_targets(root, &labels, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
         let points = read_points(root, &layout, &sweep, problems);
+        let events = event::read(root, &points, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
         check_engine(&engine, problems);
@@ -237,6 +242,7 @@ impl Spec {
             clients,
             labels,
             targets,
+            events,
             points,
             order: sweep.order(),
             scenarios: Vec::new(),

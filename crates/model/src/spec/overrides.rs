@@ -1,5 +1,6 @@
 //! `--set key=value`: another value for any field of the suite.
 
+use super::event::EventSpec;
 use super::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec,
 };
@@ -73,8 +74,13 @@ impl Set {
     pub(super) fn read(set: &Override, sources: &mut Sources) -> Set {
         let base = sources.add("--set", set.text.as_str());
         let (key, value) = set.text.split_once('=').unwrap_or((&set.text, ""));
-        let value = tree::parse_value(value, base + key.len() + 1);
-        Set::new(key, base..base + key.len(), value)
+        let mut node = tree::parse_value(value, base + key.len() + 1);
+        // A command is text whatever it looks like: `true` is one.
+        let is_command = key.trim().starts_with("event.") && key.trim().ends_with(".command");
+        if is_command && !matches!(node.value, Value::Text(_)) {
+            node.value = Value::Text(value.trim().to_owned());
+        }
+        Set::new(key, base..base + key.len(), node)
     }
 
     /// Puts it into the scenario that it names, if it does name one. False for every other key.
@@ -122,10 +128,13 @@ pub(super) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
             set_in(root, section, field, key_span, value)
         }
         [field] | ["workload", field] if WorkloadSpec::KEYS.contains(field) => {
-            set_workloads(root, None, field, key_span, &value)
+            set_named(root, "workload", None, field, key_span, &value)
         }
         ["workload", name, field] if WorkloadSpec::KEYS.contains(field) => {
-            set_workloads(root, Some(name), field, key_span, &value)
+            set_named(root, "workload", Some(name), field, key_span, &value)
+        }
+        ["event", name, field] if EventSpec::KEYS.contains(field) => {
+            set_named(root, "event", Some(name), field, key_span, &value)
         }
         [field] if section_of(field).is_some() => {
             set_in(root, section_of(field).unwrap_or_default(), field, key_span, value)
@@ -150,13 +159,14 @@ pub(super) fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Sp
     }
 }
 
-fn set_workloads(root: &mut Table, name: Option<&str>, field: &str, key_span: &Span, value: &Node) -> bool {
-    let Some(Node { value: Value::Array(workloads), .. }) = root.get_mut("workload") else {
+/// Sets a field of those of the tables `list` that are called `name`, or of all.
+fn set_named(root: &mut Table, list: &str, name: Option<&str>, field: &str, key_span: &Span, value: &Node) -> bool {
+    let Some(Node { value: Value::Array(tables), .. }) = root.get_mut(list) else {
         return false;
     };
     let mut done = false;
-    for workload in workloads {
-        let Value::Table(table) = &mut workload.value else { continue };
+    for node in tables {
+        let Value::Table(table) = &mut node.value else { continue };
         let is_named = |wanted| table.get("name").is_some_and(|node| node.label() == wanted);
         if name.is_none_or(is_named) {
             table.set(field, key_span.clone(), value.clone());
@@ -177,6 +187,6 @@ fn remedy(path: &[&str]) -> String {
         .or_else(|| nearest(last, known.iter().map(String::as_str)))
     {
         Some(near) if path.len() < 3 => format!("did you mean `{near}`?"),
-        _ => "write FIELD, SECTION.FIELD or workload.NAME.FIELD; `plimsoll suites --reference` lists them".to_owned(),
+        _ => "write FIELD, SECTION.FIELD, workload.NAME.FIELD or event.NAME.FIELD; `plimsoll suites --reference` lists them".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! The field reference, generated from the tables.
 
 use super::arithmetic::Name;
+use super::event::EventSpec;
 use super::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FieldDoc, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec, TreeSpec,
     WorkloadSpec,
@@ -26,6 +27,7 @@ pub fn reference() -> String {
         ("`[fleet]`", FleetSpec::DOC, FleetSpec::reference()),
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
+        ("`[[event]]`", EventSpec::DOC, EventSpec::reference()),
         ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
         ("`[sweep]`", SweepSpec::DOC, SweepSpec::reference()),
     ];

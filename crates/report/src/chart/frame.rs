@@ -27,6 +27,14 @@ impl Frame {
         LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
     }
 
+    /// Whether a value stands on the horizontal axis, if that one is linear.
+    pub fn spans(&self, value: f64) -> bool {
+        match self.x {
+            Scale::Linear { max } | Scale::Time { max_s: max } => (0.0..=max).contains(&value),
+            _ => false,
+        }
+    }
+
     /// Where a value stands from the top.
     pub fn top(&self, value: f64) -> f64 {
         TOP + (1.0 - self.y.place(value)) * (HEIGHT - TOP - BOTTOM)

@@ -50,10 +50,16 @@ pub struct Lines {
 impl Lines {
     /// The chart with its caption and legend.
     pub fn render(&self) -> Markup {
+        self.render_with(&[])
+    }
+
+    /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and what stands for it in words.
+    pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
         let frame = Frame { x: self.x, y: self.y };
         let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
         content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
         content.push(self.read_outs(&frame));
+        content.push(draw_instants(&frame, instants));
         let caption = [Markup::from(&self.title), self.legend()];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
@@ -117,6 +123,38 @@ fn draw(frame: &Frame, line: &Line) -> Markup {
         element("polyline", &[("class", line.style), ("points", &places.join(" "))], "")
     };
     stretches.map(stretch).collect()
+}
+
+/// Lines from top to bottom; more than these cannot be told apart.
+const MOST_INSTANTS: usize = 100;
+/// Labels take so much room beside each other, in units of the picture; one that has none is told under the pointer alone.
+const LABEL_ROOM: f64 = 60.0;
+/// A label on the picture has so many characters.
+const LABEL_CHARS: usize = 24;
+
+/// A line from top to bottom at each instant, with its label at the top where there is room.
+fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup {
+    let (top, bottom) = Frame::vertical();
+    let mut sorted: Vec<&(f64, String)> = instants.iter().filter(|(x, _)| frame.spans(*x)).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut labelled = f64::NEG_INFINITY;
+    let draw = |(x, words): &(f64, String)| {
+        let left = frame.left(*x);
+        let (x, y1, y2) = (number(left), number(top), number(bottom));
+        let place = [("class", "instant"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
+        let mut drawn = element("line", &place, element("title", &[], words));
+        if left - labelled >= LABEL_ROOM {
+            labelled = left;
+            let (x, y) = (number(left + 3.0), number(top + 9.0));
+            let mut label: String = words.chars().take(LABEL_CHARS).collect();
+            if label.len() < words.len() {
+                label.push('…');
+            }
+            drawn.push(element("text", &[("class", "instant-label"), ("x", &*x), ("y", &*y)], label));
+        }
+        drawn
+    };
+    sorted.into_iter().take(MOST_INSTANTS).map(draw).collect()
 }
 
 #[cfg(test)]

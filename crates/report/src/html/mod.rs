@@ -136,6 +136,7 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));
     }
+    content.push(crate::occurrences::section(record));
     content.push(workload::sections(record, &rows));
     content.push(about::sections(record));
     classed("article", "run", content)

@@ -24,9 +24,10 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op))).collect();
     let intervals = all.first().map_or(0, |(_, points)| points.len());
     let drawn: Vec<(Op, Vec<SeriesPoint>)> = all.into_iter().map(|(op, points)| (op, merged(points))).collect();
-    let mut charts = rate(&drawn).render();
+    let instants = crate::occurrences::on_axis(record, first.stage);
+    let mut charts = rate(&drawn).render_with(&instants);
     for (op, points) in &drawn {
-        charts.push(latency(*op, points, rows.len() > 1).render());
+        charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
     }
     charts.push(distribution(rows).render());
     charts.push(figures(rows));

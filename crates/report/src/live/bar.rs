@@ -38,15 +38,16 @@ impl Bar {
             Event::Counters(_) => {}
             Event::StageEnded { .. } => {
                 self.bar.finish_and_clear();
-                self.line(&progress.summary());
+                self.say(&progress.summary());
             }
-            Event::Note(note) => self.line(&format!("note: {}: {}", words::note(note.kind), note.detail)),
-            Event::HostStarted(_) | Event::PointAdded(_) => {}
+            Event::Note(note) => self.say(&format!("note: {}: {}", words::note(note.kind), note.detail)),
+            Event::HostStarted(_) | Event::PointAdded(_) | Event::Happened(_) => {}
             Event::RunEnded { .. } => self.bar.finish_and_clear(),
         }
     }
 
-    fn line(&self, text: &str) {
+    /// Puts a line above the bar.
+    pub fn say(&self, text: &str) {
         use std::io::Write;
         // A terminal that is gone is no reason to end a run.
         self.bar.suspend(|| {

@@ -4,7 +4,7 @@ mod bar;
 mod progress;
 
 use bar::Bar;
-use model::{Event, Plan};
+use model::{Event, OccurrenceKind, Plan};
 pub(crate) use progress::{Goal, name as stage_name};
 use std::io::Write;
 
@@ -24,6 +24,8 @@ pub enum Mode {
 /// A view of a running run. Writes to standard error: standard output is for results.
 pub struct Live {
     progress: Progress,
+    /// The hosts' names, where there are several.
+    hosts: Vec<String>,
     view: View,
 }
 
@@ -44,7 +46,8 @@ impl Live {
             Mode::Terminal => View::Bar(Bar::new()),
             Mode::Lines => View::Lines { out: Box::new(std::io::stderr()), next_ns: LINE_EVERY_NS },
         };
-        Live { progress: Progress::new(plan), view }
+        let hosts = plan.hosts.iter().filter(|_| plan.hosts.len() > 1).map(|host| host.hostname.clone()).collect();
+        Live { progress: Progress::new(plan), hosts, view }
     }
 
     /// Goes on as lines: for when another view of the run is left.
@@ -56,10 +59,25 @@ impl Live {
     /// Takes in what happened and shows it.
     pub fn event(&mut self, event: &Event) {
         self.progress.event(event);
+        let happened = match event {
+            // A note tells of the loss of a host, too.
+            Event::Happened(one) if one.kind != OccurrenceKind::HostLost => {
+                let host = one.host.and_then(|host| self.hosts.get(host as usize));
+                let host = host.map_or_else(String::new, |host| format!("{host}: "));
+                Some(crate::occurrences::line_of(one, &host))
+            }
+            _ => None,
+        };
         match &mut self.view {
             View::Quiet => {}
-            View::Bar(bar) => bar.show(event, &self.progress),
+            View::Bar(bar) => match happened {
+                Some(line) => bar.say(&line),
+                None => bar.show(event, &self.progress),
+            },
             View::Lines { out, next_ns } => {
+                if let Some(line) = happened {
+                    let _ = writeln!(out, "{line}");
+                }
                 for line in lines(event, &self.progress, next_ns) {
                     // Nobody reads it any more: no reason to end a run.
                     let _ = writeln!(out, "{line}");
@@ -118,7 +136,7 @@ mod tests {
     fn log(record: &Record) -> String {
         let out = Shared::default();
         let view = View::Lines { out: Box::new(out.clone()), next_ns: LINE_EVERY_NS };
-        let mut live = Live { progress: Progress::new(&record.plan), view };
+        let mut live = Live { progress: Progress::new(&record.plan), hosts: Vec::new(), view };
         for stage in &record.stages {
             live.event(&Event::StageStarted { stage: stage.stage, unix_ns: 0 });
             stage.samples.iter().for_each(|sample| live.event(&Event::Sample(sample.clone())));

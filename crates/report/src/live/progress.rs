@@ -166,7 +166,11 @@ impl Progress {
                 self.stages.extend(lines);
             }
             Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
-            Event::Counters(_) | Event::Note(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+            Event::Counters(_)
+            | Event::Note(_)
+            | Event::Happened(_)
+            | Event::HostStarted(_)
+            | Event::RunEnded { .. } => {}
         }
     }
 

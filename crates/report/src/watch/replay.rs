@@ -115,7 +115,9 @@ impl Replay {
         state.rewind(&self.plan);
         let begin = self.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
         let stage = self.starts.iter().rev().find(|start| **start < begin).copied().unwrap_or(0);
-        for (_, event) in self.events[..stage].iter().filter(|(_, event)| matches!(event, Event::Note(_))) {
+        for (_, event) in
+            self.events[..stage].iter().filter(|(_, event)| matches!(event, Event::Note(_) | Event::Happened(_)))
+        {
             state.event(event);
         }
         (self.next, self.now_ns) = (stage, to_ns);
@@ -154,6 +156,7 @@ fn timeline(record: Record) -> Vec<(u64, Event)> {
     let mut stages = record.stages;
     stages.sort_by_key(|stage| stage.started_unix_ns);
     let starts: Vec<u64> = stages.iter().map(|stage| stage.started_unix_ns.saturating_sub(began_ns)).collect();
+    let starts_of: Vec<(u32, u64)> = stages.iter().map(|stage| stage.stage).zip(starts.iter().copied()).collect();
     let mut last_ns = 0;
     for (place, stage) in stages.into_iter().enumerate() {
         let first = events.len();
@@ -164,6 +167,15 @@ fn timeline(record: Record) -> Vec<(u64, Event)> {
             *at_ns = limit_ns.min(*at_ns);
             last_ns = last_ns.max(*at_ns);
         }
+    }
+    for occurrence in record.occurrences {
+        let stage = starts_of.iter().find(|(number, _)| Some(*number) == occurrence.stage);
+        let at_ns = match stage {
+            Some((_, start_ns)) => start_ns.saturating_add(occurrence.at_ns),
+            None => occurrence.unix_ns.saturating_sub(began_ns),
+        };
+        last_ns = last_ns.max(at_ns);
+        events.push((at_ns, Event::Happened(Box::new(occurrence))));
     }
     if let Some((unix_ns, end)) = record.end {
         events.push((unix_ns.saturating_sub(began_ns).max(last_ns), Event::RunEnded { unix_ns, end }));

@@ -8,7 +8,7 @@ use crate::live::Progress;
 use crate::words;
 use model::counters::Layer;
 use model::testbed::HostFacts;
-use model::{CounterSample, Event, Note, NoteKind, Plan};
+use model::{CounterSample, Event, Note, NoteKind, OccurrenceKind, Plan};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Messages that are kept; a screen shows the last few.
@@ -157,6 +157,14 @@ impl State {
         match event {
             Event::Counters(sample) => self.counters(sample.clone()),
             Event::Note(note) => self.note(note),
+            // A note tells of the loss of a host, too.
+            Event::Happened(one) if one.kind == OccurrenceKind::HostLost => {}
+            Event::Happened(one) => {
+                let host = one.host.and_then(|host| self.hosts.get(host as usize));
+                let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
+                let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
+                self.say(&text);
+            }
             Event::StageEnded { .. } => {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
                 self.say(&summary);

@@ -5,11 +5,16 @@ use super::metrics::{self, Kernel, Requests};
 use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use model::testbed::HostFacts;
-use model::{CounterSample, Event, Histogram, IntervalSample, NoteKind, Plan, Record, RunEnd, StageEnd};
+use model::{
+    CounterSample, Event, Histogram, IntervalSample, NoteKind, Occurrence, OccurrenceKind, Plan, Record, RunEnd,
+    StageEnd,
+};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Events that are kept for the page; the run file has all of them.
 const MOST_HAPPENED: usize = 500;
+/// Instants in charts: more cannot be told apart.
+const MOST_INSTANTS: usize = 100;
 /// Samples of one stage from which results are computed while the run goes on. More is left to the run file, at the end.
 const MOST_SAMPLES: usize = 50_000;
 
@@ -35,7 +40,7 @@ pub struct StageState {
 pub struct Happened {
     /// When, in seconds after the run's start, on the axis of the charts.
     pub at_s: f64,
-    /// A class of the page's style: `event` or `note`.
+    /// A class of the page's style: `event`, `note` or `mark`.
     pub kind: &'static str,
     /// In words.
     pub words: String,
@@ -87,6 +92,8 @@ pub struct Board {
     pub kernel: Track<System>,
     /// What happened, the oldest first.
     pub happened: VecDeque<Happened>,
+    /// Instants that stand in charts: seconds after the run's start on their axis, and words.
+    pub instants: VecDeque<(f64, String)>,
     /// How the run ended, if it did.
     pub end: Option<RunEnd>,
     /// Results and doubts of what is complete, in markup; new ones take the place of old ones.
@@ -117,6 +124,7 @@ impl Board {
             load: Track::default(),
             kernel: Track::default(),
             happened: VecDeque::new(),
+            instants: VecDeque::new(),
             end: None,
             results: Vec::new(),
             partial: None,
@@ -206,6 +214,7 @@ impl Board {
                 let host = (self.plan.hosts.len() > 1).then(|| self.name(note.host));
                 self.tell("note", note_words(note.kind, host.as_deref(), &note.detail));
             }
+            Event::Happened(occurrence) => self.happened(occurrence),
             Event::StageEnded { stage, end } => return self.ended(*stage, end),
             Event::RunEnded { end, .. } => {
                 self.end = Some(end.clone());
@@ -337,6 +346,22 @@ impl Board {
     pub fn stage_name(&self, number: u32) -> String {
         let stage = self.plan.stages.get(number as usize);
         stage.map_or_else(|| format!("stage {}", number + 1), |stage| crate::live::stage_name(&self.plan, stage))
+    }
+
+    fn happened(&mut self, occurrence: &Occurrence) {
+        let stage = occurrence.stage.and_then(|stage| self.stages.get(stage as usize));
+        let at_s = stage.map_or_else(|| self.now_s(), |stage| stage.started_s + occurrence.at_s());
+        let words = crate::occurrences::line(occurrence, &self.plan);
+        if occurrence.may_have_effects() {
+            if self.instants.len() == MOST_INSTANTS {
+                self.instants.pop_front();
+            }
+            self.instants.push_back((at_s, words.clone()));
+        }
+        // A note tells of the loss of a host, too.
+        if occurrence.kind != OccurrenceKind::HostLost {
+            self.tell_at(at_s, "mark", words);
+        }
     }
 
     fn tell(&mut self, kind: &'static str, words: String) {

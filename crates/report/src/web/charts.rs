@@ -27,12 +27,13 @@ pub fn total(board: &Board) -> Markup {
     let (iops, bytes) = (lines(&|slot, load| rate(slot, load.ios)), lines(&|slot, load| mebi_rate(slot, load.bytes)));
     let is_files = ops.iter().any(|op| op.is_metadata());
     let title = if is_files { "Operations per second" } else { "IOPS" };
-    charts.push(over_time(title, words::iops, end_s, iops).render());
-    charts.push(over_time("Bandwidth, MiB/s", mebi_words, end_s, bytes).render());
+    let instants: Vec<(f64, String)> = board.instants.iter().cloned().collect();
+    charts.push(over_time(title, words::iops, end_s, iops).render_with(&instants));
+    charts.push(over_time("Bandwidth, MiB/s", mebi_words, end_s, bytes).render_with(&instants));
     for op in latest(&ops, slots) {
-        charts.push(latencies(op, slots, end_s, ops.len() > 1));
+        charts.push(latencies(op, slots, end_s, ops.len() > 1, &instants));
     }
-    charts.push(system(board.kernel.slots(), |system| *system, end_s));
+    charts.push(system(board.kernel.slots(), |system| *system, end_s, &instants));
     classed("div", "charts", charts)
 }
 
@@ -55,16 +56,16 @@ pub fn host(board: &Board, number: u32) -> Markup {
     let line = |name: &str, style, points| Line { name: name.to_owned(), style, points };
     let iops = points(slots, |_, slot| rate(slot, slot.part.ios));
     let bytes = points(slots, |_, slot| mebi_rate(slot, slot.part.bytes));
-    let mut charts = over_time("IOPS", words::iops, end_s, vec![line("all requests", "line read", iops)]).render();
-    charts.push(
-        over_time("Bandwidth, MiB/s", mebi_words, end_s, vec![line("all requests", "line read", bytes)]).render(),
-    );
+    let instants: Vec<(f64, String)> = board.instants.iter().cloned().collect();
+    let (iops, bytes) = (vec![line("all requests", "line read", iops)], vec![line("all requests", "line read", bytes)]);
+    let mut charts = over_time("IOPS", words::iops, end_s, iops).render_with(&instants);
+    charts.push(over_time("Bandwidth, MiB/s", mebi_words, end_s, bytes).render_with(&instants));
     let has = |slot: &Slot<HostLoad>| slot.part.ios > 0;
     let mean = points(slots, |_, slot| has(slot).then(|| slot.part.latency_sum_ns as f64 / slot.part.ios as f64));
     let max = points(slots, |_, slot| has(slot).then_some(slot.part.latency_max_ns as f64));
     let lines = vec![line("mean", "line q50", mean), line("max", "line max", max)];
-    charts.push(on_factors("Latency", end_s, lines).render());
-    charts.push(system(host.kernel.slots(), |system| *system, end_s));
+    charts.push(on_factors("Latency", end_s, lines).render_with(&instants));
+    charts.push(system(host.kernel.slots(), |system| *system, end_s, &instants));
     classed("div", "charts", charts)
 }
 
@@ -128,7 +129,7 @@ pub(super) fn on_factors(title: &str, end_s: f64, lines: Vec<Line>) -> Lines {
 }
 
 /// The quantiles of an operation over time, and the map of all its latencies.
-fn latencies(op: Op, slots: &[Slot<Load>], end_s: f64, is_mix: bool) -> Markup {
+fn latencies(op: Op, slots: &[Slot<Load>], end_s: f64, is_mix: bool, instants: &[(f64, String)]) -> Markup {
     let told: Vec<Told> =
         slots.iter().map(|slot| slot.part.ops.get(&op).map(|load| load.latency.told()).unwrap_or_default()).collect();
     let lines = LATENCIES.iter().enumerate().map(|(index, (name, style, _))| {
@@ -139,7 +140,7 @@ fn latencies(op: Op, slots: &[Slot<Load>], end_s: f64, is_mix: bool) -> Markup {
     let title = |what: &str| if is_mix { format!("{what}, {op}") } else { what.to_owned() };
     let quantiles = on_factors(&title("Latency"), end_s, lines.collect());
     let map = heat(title("Latency, how often"), slots, &told, end_s);
-    [quantiles.render(), map.render()].into()
+    [quantiles.render_with(instants), map.render()].into()
 }
 
 fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat {
@@ -166,7 +167,7 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat 
 }
 
 /// Processors and networks.
-pub(super) fn system<P>(slots: &[Slot<P>], of: fn(&P) -> System, end_s: f64) -> Markup {
+pub(super) fn system<P>(slots: &[Slot<P>], of: fn(&P) -> System, end_s: f64, instants: &[(f64, String)]) -> Markup {
     if slots.is_empty() {
         return Markup::new();
     }
@@ -190,5 +191,5 @@ pub(super) fn system<P>(slots: &[Slot<P>], of: fn(&P) -> System, end_s: f64) -> 
     let mut network = over_time("Network, MiB/s", mebi_words, end_s, network);
     // A few packets now and then are no curve.
     network.y = Scale::linear_to(most.max(1.0));
-    [cpu.render(), network.render()].into()
+    [cpu.render_with(instants), network.render_with(instants)].into()
 }

@@ -75,7 +75,7 @@ fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Mar
         "plan" => ("Plan", plain("h2", "Plan")),
         "charts" => ("Load", plain("h2", "Load")),
         "hosts" => ("Hosts", [plain("h2", "Hosts"), hosts::form(board.hosts.len(), view)].into()),
-        "happened" => ("Events and notes", plain("h2", "Events and notes")),
+        "happened" => ("Events and notes", [plain("h2", "Events and notes"), mark_form()].into()),
         // Its parts bring their own.
         _ => ("Results", Markup::new()),
     };
@@ -160,6 +160,19 @@ fn charts_head(board: &Board, view: &View) -> Markup {
             classed("p", "lead", [Markup::from(format!("{} alone. ", board.name(number))), all])
         }
     }
+}
+
+/// Says that something happens now. It stands apart from what changes, so that nothing takes a text away that is being typed.
+fn mark_form() -> Markup {
+    let text =
+        [("name", "label"), ("id", "mark-label"), ("maxlength", "100"), ("required", ""), ("autocomplete", "off")];
+    let form = [("class", "mark"), ("method", "post"), ("action", "/mark")];
+    let content = [
+        element("label", &[("for", "mark-label")], "Mark this instant:"),
+        element("input", &text, ""),
+        element("button", &[("type", "submit")], "Set mark"),
+    ];
+    element("form", &form, content)
 }
 
 /// The newest first: who comes to look wants the last one.

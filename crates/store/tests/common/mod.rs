@@ -5,7 +5,7 @@ use analysis::testing::Recorded;
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
-use model::{Op, Record, StageKind};
+use model::{Occurrence, OccurrenceKind, Op, Record, StageKind};
 use std::path::Path;
 use store::Writer;
 
@@ -36,6 +36,9 @@ pub fn eventful() -> Record {
     record.stages[0].samples.sort_by_key(|sample| (sample.interval, sample.host));
     record.stages[1].samples[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
     record.stages[1].counters = vec![counters(stage, 0), counters(stage, 1)];
+    let mark =
+        Occurrence { stage: Some(stage), at_ns: 7, host: Some(1), ..Occurrence::new(OccurrenceKind::Mark, "it's") };
+    record.apply(Event::Happened(Box::new(Occurrence { status: Some(-1), duration_ns: Some(5), ..mark })));
     record.apply(Event::StageEnded { stage, end: StageEnd::Failed("gone".to_owned()) });
     record.apply(Event::RunEnded { unix_ns: 1_800_000_000_000_000_000, end: RunEnd::Failed("gone".to_owned()) });
     recorded.record()
@@ -60,6 +63,7 @@ pub fn counters(stage: u32, number: u32) -> CounterSample {
 /// The events of which a record is made.
 pub fn events(record: &Record) -> Vec<Event> {
     let mut events: Vec<Event> = record.notes.iter().cloned().map(Event::Note).collect();
+    events.extend(record.occurrences.iter().map(|one| Event::Happened(Box::new(one.clone()))));
     for stage in &record.stages {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
         events.extend(stage.samples.iter().cloned().map(Event::Sample));

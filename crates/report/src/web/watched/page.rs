@@ -116,7 +116,7 @@ fn over_time(slots: &[Slot<Node>], end_s: f64) -> Markup {
         charts::over_time("IOPS", words::iops, end_s, iops).render(),
         charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes).render(),
         charts::on_factors("Latency in the kernel, mean", end_s, latency).render(),
-        charts::system(slots, |node| node.system, end_s),
+        charts::system(slots, |node| node.system, end_s, &[]),
     ];
     classed("div", "charts", content.into_iter().collect::<Markup>())
 }

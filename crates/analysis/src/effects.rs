@@ -1,0 +1,172 @@
+//! What each thing that happened inside a measurement did to it: in total, and to every host.
+
+use crate::aftermath::{Aftermath, Interval, aftermath};
+use crate::results::load;
+use model::record::StageRecord;
+use model::{Occurrence, Op, Record, StageKind};
+use std::collections::BTreeMap;
+
+/// So many occurrences of a stage are looked at; of more, the first: a kernel log can tell of one fault a thousand times.
+pub const MOST_OF_STAGE: usize = 32;
+
+/// What an occurrence did to one work of the stage in which it fell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// Its place in [`Record::occurrences`].
+    pub occurrence: usize,
+    /// The stage.
+    pub stage: u32,
+    /// The point that the stage measures.
+    pub point: u32,
+    /// The work's number in the stage.
+    pub work: u32,
+    /// The work's name.
+    pub workload: String,
+    /// What it did to all hosts together; `None` where there is too little before or after it to tell.
+    pub total: Option<Aftermath>,
+    /// What it did to each host of which that can be told, by the host's number; empty where there is one host only.
+    pub hosts: Vec<(u32, Aftermath)>,
+}
+
+/// The effects of everything that happened inside a measure stage, in the order in which it was told; for each, the works of the stage in order.
+pub fn effects(record: &Record) -> Vec<Effect> {
+    let mut courses: BTreeMap<u32, Vec<Course>> = BTreeMap::new();
+    let mut looked_at: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut effects = Vec::new();
+    for (place, occurrence) in record.occurrences.iter().enumerate().filter(|(_, one)| one.may_have_effects()) {
+        let Some((stage, point)) = measured(record, occurrence) else { continue };
+        let count = looked_at.entry(stage.stage).or_insert(0);
+        *count += 1;
+        if *count > MOST_OF_STAGE {
+            continue;
+        }
+        let of_stage = courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
+        let effect = |(work, course): (u32, &Course)| {
+            let name = record.plan.stages.get(stage.stage as usize).and_then(|stage| stage.works.get(work as usize));
+            let each = |(host, intervals): (&u32, &Vec<Interval>)| {
+                aftermath(intervals, occurrence.at_s()).map(|found| (*host, found))
+            };
+            let hosts =
+                if course.hosts.len() > 1 { course.hosts.iter().filter_map(each).collect() } else { Vec::new() };
+            Effect {
+                occurrence: place,
+                stage: stage.stage,
+                point,
+                work,
+                workload: name.map_or_else(String::new, |work| work.workload.clone()),
+                total: aftermath(&course.total, occurrence.at_s()),
+                hosts,
+            }
+        };
+        effects.extend((0..).zip(of_stage.iter()).map(effect));
+    }
+    effects
+}
+
+/// The stage and the point in whose measurement it fell.
+fn measured<'a>(record: &'a Record, occurrence: &Occurrence) -> Option<(&'a StageRecord, u32)> {
+    let planned = record.plan.stages.get(occurrence.stage? as usize)?;
+    let point = planned.point.filter(|_| planned.kind == StageKind::Measure)?;
+    Some((record.stage(occurrence.stage?)?, point))
+}
+
+/// How a work went.
+#[derive(Default)]
+struct Course {
+    total: Vec<Interval>,
+    hosts: BTreeMap<u32, Vec<Interval>>,
+}
+
+/// How each work of a stage went. Fsyncs are no requests of their own.
+fn courses(record: &Record, stage: &StageRecord) -> Vec<Course> {
+    let works = record.plan.stages.get(stage.stage as usize).map_or(0, |stage| stage.works.len());
+    let mut courses: Vec<Course> = (0..works).map(|_| Course::default()).collect();
+    let mut totals: Vec<BTreeMap<u32, Interval>> = vec![BTreeMap::new(); works];
+    for sample in load(stage) {
+        for (work, course) in courses.iter_mut().enumerate() {
+            let mut here = Interval {
+                start_s: sample.start_ns as f64 / 1e9,
+                length_s: sample.length_ns as f64 / 1e9,
+                ios: 0.0,
+                latency_ns: 0.0,
+            };
+            for op in sample.ops.iter().filter(|op| op.work as usize == work && op.op != Op::Fsync) {
+                here.ios += op.ios as f64;
+                // Checked when the run file was read.
+                here.latency_ns += op.latency.decode().map_or(0.0, |latency| latency.sum_ns() as f64);
+            }
+            let total = totals[work].entry(sample.interval).or_insert(Interval { ios: 0.0, latency_ns: 0.0, ..here });
+            total.length_s = total.length_s.max(here.length_s);
+            total.ios += here.ios;
+            total.latency_ns += here.latency_ns;
+            course.hosts.entry(sample.host).or_default().push(here);
+        }
+    }
+    for (course, total) in courses.iter_mut().zip(totals) {
+        course.total = total.into_values().collect();
+        for intervals in course.hosts.values_mut() {
+            intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        }
+    }
+    courses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Recorded;
+    use model::OccurrenceKind;
+
+    fn mark(stage: Option<u32>, second: u64) -> Occurrence {
+        Occurrence { stage, at_ns: second * 1_000_000_000, ..Occurrence::new(OccurrenceKind::Mark, "m") }
+    }
+
+    /// Ten machines at 2,000 a second for 40 s; from 20 s to 30 s eight of them at 1,500 and two, the fourth and the eighth, at 300.
+    fn migration() -> (Recorded, u32) {
+        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 10);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..40 {
+            for host in 0..10 {
+                let hit = host == 3 || host == 7;
+                let rate = if !(20..30).contains(&second) {
+                    2_000
+                } else if hit {
+                    300
+                } else {
+                    1_500
+                };
+                recorded.host_interval(stage, host, second, &[(Op::Read, &vec![8_000_000; rate])]);
+            }
+        }
+        (recorded, stage)
+    }
+
+    #[test]
+    fn the_total_and_the_two_machines_that_suffered_most_are_told() {
+        let (mut recorded, stage) = migration();
+        recorded.record_mut().occurrences.push(mark(Some(stage), 20));
+        let effects = effects(&recorded.record());
+        let [effect] = effects.as_slice() else { panic!("{effects:?}") };
+        let total = effect.total.expect("an aftermath");
+        assert_eq!((total.before, total.lowest), (20_000.0, 12_600.0));
+        assert_eq!((total.began_after_s, total.recovered_after_s), (Some(0.0), Some(10.0)));
+        assert_eq!((total.missing_ios, effect.hosts.len()), (74_000.0, 10));
+        for (host, found) in &effect.hosts {
+            let lowest = if *host == 3 || *host == 7 { 300.0 } else { 1_500.0 };
+            assert_eq!((found.before, found.lowest, found.recovered_after_s), (2_000.0, lowest, Some(10.0)));
+        }
+    }
+
+    #[test]
+    fn only_what_happened_inside_a_measurement_and_may_have_done_something_is_looked_at() {
+        let (mut recorded, stage) = migration();
+        let record = recorded.record_mut();
+        record.occurrences.extend([mark(None, 20), mark(Some(99), 20)]);
+        record.occurrences.push(Occurrence { kind: OccurrenceKind::CommandEnded, ..mark(Some(stage), 20) });
+        record.occurrences.push(mark(Some(stage), 1_000_000));
+        record.occurrences.extend((0..100).map(|_| mark(Some(stage), 20)));
+        let effects = effects(&recorded.record());
+        assert_eq!((effects.len(), effects[0].occurrence, effects[0].total), (MOST_OF_STAGE, 3, None));
+        assert!(effects[1].total.is_some());
+    }
+}

@@ -1,0 +1,262 @@
+//! Marks from other shells: a Unix socket beside the run file while the run goes on, which only its user may speak to.
+//!
+//! One line of JSON each way: `{"label": …, "ago_ns": …}`, and `{"ok": true}` or `{"error": …}`.
+
+use fleet::Marker;
+use model::occurrence::MOST_LABEL_BYTES;
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A question and an answer have at most so many bytes; a label of [`MOST_LABEL_BYTES`] fits in several times over.
+const MOST_LINE_BYTES: usize = 4096;
+/// How long either side waits for the other in all.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A mark cannot be of longer ago: it is set when something happens.
+const MOST_AGO: Duration = Duration::from_secs(60);
+
+/// What a caller asks for.
+#[derive(Debug, Serialize, Deserialize)]
+struct Ask {
+    label: String,
+    /// How long before it asked the caller was called, in ns.
+    ago_ns: u64,
+}
+
+/// What it is told.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Answer {
+    ok: bool,
+    error: String,
+}
+
+/// Takes marks until it is dropped.
+#[derive(Debug)]
+pub struct Listener {
+    place: PathBuf,
+}
+
+impl Listener {
+    /// Listens beside the run file at `run`. Where that is not possible, the run goes on without, and it is said.
+    pub fn start(run: &Path, marker: Marker) -> Option<Listener> {
+        let place = place(run);
+        match listen(&place) {
+            Ok(listener) => {
+                let serve = move || {
+                    for stream in listener.incoming() {
+                        match stream {
+                            Ok(stream) => serve(stream, &marker),
+                            // Out of open files, most likely: it gets better when somebody closes one.
+                            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+                        }
+                    }
+                };
+                // The thread waits for callers until the process ends; without the name nobody finds it.
+                std::thread::Builder::new().name("marks".to_owned()).spawn(serve).ok()?;
+                Some(Listener { place })
+            }
+            Err(error) => {
+                eprintln!("warning: `plimsoll mark` will not work: {}: {error}; the run goes on", place.display());
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // If it stays, it is a name that nobody answers to, and `plimsoll mark` says so.
+        let _ = std::fs::remove_file(&self.place);
+    }
+}
+
+/// The socket's name: `RUN.marks`.
+fn place(run: &Path) -> PathBuf {
+    let mut name = run.as_os_str().to_owned();
+    name.push(".marks");
+    PathBuf::from(name)
+}
+
+/// A socket at `place`, of any length. The kernel takes 107 bytes of a socket's name, so it is made in its folder under a short one, and renamed.
+fn listen(place: &Path) -> std::io::Result<UnixListener> {
+    match std::fs::symlink_metadata(place) {
+        Ok(meta) if !meta.file_type().is_socket() => return Err(ErrorKind::AlreadyExists.into()),
+        _ => {}
+    }
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let open = File::open(folder)?;
+    let short = format!(".plimsoll-marks-{}", std::process::id());
+    let made = folder.join(&short);
+    // Ours, of a process of this number that was killed.
+    let _ = std::fs::remove_file(&made);
+    let listener = UnixListener::bind(format!("/proc/self/fd/{}/{short}", open.as_raw_fd()))?;
+    let named = std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))
+        .and_then(|()| std::fs::rename(&made, place));
+    named.inspect_err(|_| {
+        let _ = std::fs::remove_file(&made);
+    })?;
+    Ok(listener)
+}
+
+fn serve(mut stream: UnixStream, marker: &Marker) {
+    let came = Instant::now();
+    let answer = match read_line(&mut stream, came).and_then(|line| asked(&line)) {
+        Ok((label, ago)) if marker.mark(&label, ago.saturating_add(came.elapsed())) => {
+            Answer { ok: true, error: String::new() }
+        }
+        Ok(_) => Answer { ok: false, error: "the run is over".to_owned() },
+        Err(error) => Answer { ok: false, error },
+    };
+    // A caller that is gone has its mark all the same.
+    let _ = stream.set_write_timeout(Some(PATIENCE));
+    let _ = serde_json::to_string(&answer).map(|line| stream.write_all(format!("{line}\n").as_bytes()));
+}
+
+/// One line, in bounded time and of bounded length.
+fn read_line(stream: &mut UnixStream, came: Instant) -> Result<String, String> {
+    let mut line = Vec::new();
+    let mut buffer = [0; 512];
+    while !line.contains(&b'\n') {
+        let left = PATIENCE.saturating_sub(came.elapsed());
+        if left.is_zero() || line.len() > MOST_LINE_BYTES {
+            return Err("no line of at most 4 KiB came in time".to_owned());
+        }
+        let read = stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut buffer));
+        match read {
+            Ok(0) => break,
+            Ok(count) => line.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(format!("nothing to read: {error}")),
+        }
+    }
+    String::from_utf8(line).map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
+/// The label, and how long ago it was.
+fn asked(line: &str) -> Result<(String, Duration), String> {
+    let ask: Ask = serde_json::from_str(line.trim()).map_err(|error| format!("it is not understood: {error}"))?;
+    check(&ask.label)?;
+    Ok((ask.label, Duration::from_nanos(ask.ago_ns).min(MOST_AGO)))
+}
+
+/// Whether a label says something, and not too much.
+pub fn check(label: &str) -> Result<(), String> {
+    match label.trim().len() {
+        0 => Err("a mark needs a text; say what happened".to_owned()),
+        length if length > MOST_LABEL_BYTES => {
+            Err(format!("the text has {length} bytes; say it in {MOST_LABEL_BYTES}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes the socket that a killed run left beside its file: one that nobody answers to any more.
+pub fn clear(run: &Path) {
+    let place = place(run);
+    let is_socket = std::fs::symlink_metadata(&place).is_ok_and(|meta| meta.file_type().is_socket());
+    if is_socket && connect(&place).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+        // If it stays, it does no harm.
+        let _ = std::fs::remove_file(&place);
+    }
+}
+
+/// Through its descriptor, because its name may be longer than the kernel takes.
+fn connect(place: &Path) -> std::io::Result<UnixStream> {
+    let socket = rustix::fs::open(place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    UnixStream::connect(format!("/proc/self/fd/{}", socket.as_raw_fd()))
+}
+
+/// Sets a mark in the run that is recorded at `run`, at the instant `called`.
+///
+/// # Errors
+/// What is in the way, and what to do about it, in words.
+pub fn send(run: &Path, label: &str, called: Instant) -> Result<(), String> {
+    let place = place(run);
+    let nobody = |why: &str| format!("{why}; a mark can be set while a run goes on, on the machine that started it");
+    let wrong = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound if run.exists() => nobody("the run is over, or takes no marks"),
+        ErrorKind::NotFound => nobody("there is no such run file"),
+        ErrorKind::ConnectionRefused => nobody("nobody answers: the run was killed"),
+        ErrorKind::PermissionDenied => "the run is another user's; call this as the one who started it".to_owned(),
+        _ => format!("the run cannot be reached: {error}"),
+    };
+    let mut stream = connect(&place).map_err(wrong)?;
+    let ago_ns = u64::try_from(called.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let ask = serde_json::to_string(&Ask { label: label.to_owned(), ago_ns }).map_err(|error| error.to_string())?;
+    stream.write_all(format!("{ask}\n").as_bytes()).map_err(wrong)?;
+    let line = read_line(&mut stream, Instant::now())?;
+    let answer: Answer =
+        serde_json::from_str(line.trim()).map_err(|_| nobody("the run gave no answer: it may have just ended"))?;
+    if answer.ok { Ok(()) } else { Err(answer.error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet::Fleet;
+
+    fn ask(place: &Path, bytes: &[u8]) -> String {
+        let mut stream = UnixStream::connect(place).expect("a socket");
+        // A listener that has heard enough does not read to the end, and closes on us once it answered.
+        let _ = stream.write_all(bytes);
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    #[test]
+    fn a_mark_comes_through_and_nonsense_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("r.plimsoll");
+        let fleet = Fleet::local("test");
+        let listener = Listener::start(&run, fleet.marker()).expect("a listener");
+        assert_eq!(send(&run, "migration started", Instant::now()), Ok(()));
+        let mode = std::fs::metadata(place(&run)).expect("a socket").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        for (bytes, told) in [
+            (&b"nonsense\n"[..], "not understood"),
+            (b"{\"label\": \" \", \"ago_ns\": 0}\n", "needs a text"),
+            (b"{\"label\": \"x\", \"ago_ns\": -1}\n", "not understood"),
+            (b"\xff\n", "UTF-8"),
+            (&[b'x'; 9_000], "4 KiB"),
+        ] {
+            let answer = ask(&place(&run), bytes);
+            assert!(answer.contains(told) && answer.contains("\"ok\":false"), "{answer}");
+        }
+        assert!(send(&run, &"x".repeat(201), Instant::now()).expect_err("too long").contains("200"));
+        drop(fleet);
+        assert_eq!(send(&run, "late", Instant::now()), Err("the run is over".to_owned()));
+        drop(listener);
+        assert!(send(&run, "later", Instant::now()).expect_err("no run").contains("no such run file"));
+        std::fs::write(&run, "").expect("room");
+        assert!(send(&run, "later", Instant::now()).expect_err("over").contains("the run is over"));
+    }
+
+    #[test]
+    fn a_long_name_works_and_a_dead_socket_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join(format!("{}.plimsoll", "n".repeat(200)));
+        let fleet = Fleet::local("test");
+        let _listener = Listener::start(&run, fleet.marker()).expect("a listener");
+        assert_eq!(send(&run, "m", Instant::now()), Ok(()));
+        let dead = folder.path().join("dead.plimsoll");
+        drop(UnixListener::bind(place(&dead)).expect("a socket"));
+        assert!(send(&dead, "m", Instant::now()).expect_err("dead").contains("killed"));
+        clear(&run);
+        assert!(place(&run).exists(), "one that is answered stays");
+        assert!(Listener::start(&dead, fleet.marker()).is_some(), "a dead socket is replaced");
+        drop(UnixListener::bind(folder.path().join("left.plimsoll.marks")).expect("a socket"));
+        clear(&folder.path().join("left.plimsoll"));
+        assert!(!folder.path().join("left.plimsoll.marks").exists(), "a dead one goes");
+        let file = folder.path().join("file.plimsoll");
+        std::fs::write(place(&file), "mine").expect("room");
+        assert!(Listener::start(&file, fleet.marker()).is_none(), "a file of somebody's is not");
+    }
+}

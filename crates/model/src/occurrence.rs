@@ -1,0 +1,157 @@
+//! What happened at an instant of a run and is no figure: a mark that somebody set, an event of the suite, something that was found.
+
+use crate::counters::{CounterSample, Layer, Metric};
+use serde::{Deserialize, Serialize};
+
+crate::spec::words! {
+    /// What kind of thing happened: stable words, which stand in run files and JSON.
+    pub enum OccurrenceKind {
+        /// Somebody said that something happened.
+        Mark = "mark",
+        /// An event of the suite was due; its command, if it has one, began.
+        Planned = "planned",
+        /// The command of an event of the suite ended, or was given up.
+        CommandEnded = "command-ended",
+        /// A host died, or was not heard of any more.
+        HostLost = "host-lost",
+        /// The kernel of a host logged an error of a device.
+        KernelLog = "kernel-log",
+        /// Processors of a host began to slow down because of heat.
+        Throttled = "throttled",
+    }
+}
+
+/// A label has at most so many bytes.
+pub const MOST_LABEL_BYTES: usize = 200;
+/// The words behind a label have at most so many bytes.
+pub const MOST_DETAIL_BYTES: usize = 4096;
+
+/// Something that happened at an instant of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occurrence {
+    /// What kind of thing.
+    pub kind: OccurrenceKind,
+    /// The stage that ran then; `None` between stages.
+    pub stage: Option<u32>,
+    /// When, in ns after the stage was started: the axis of the samples. 0 where no stage ran.
+    pub at_ns: u64,
+    /// Wall-clock time, in ns since 1970, for people.
+    pub unix_ns: u64,
+    /// The host that it concerns; `None` for all, or for nobody in particular.
+    pub host: Option<u32>,
+    /// What, in a few words: one line of at most [`MOST_LABEL_BYTES`].
+    pub label: String,
+    /// More of it, such as the last lines that a command wrote: at most [`MOST_DETAIL_BYTES`]. Often empty.
+    pub detail: String,
+    /// How a command ended: its exit status; `None` where none ended, or a signal ended it.
+    pub status: Option<i32>,
+    /// How long a command took, in ns.
+    pub duration_ns: Option<u64>,
+}
+
+impl Occurrence {
+    /// Something at an instant that is still to be told. The label is [cleaned](one_line).
+    pub fn new(kind: OccurrenceKind, label: &str) -> Occurrence {
+        Occurrence {
+            kind,
+            stage: None,
+            at_ns: 0,
+            unix_ns: 0,
+            host: None,
+            label: one_line(label, MOST_LABEL_BYTES),
+            detail: String::new(),
+            status: None,
+            duration_ns: None,
+        }
+    }
+
+    /// When it happened, in seconds after the stage was started.
+    pub fn at_s(&self) -> f64 {
+        self.at_ns as f64 / 1e9
+    }
+
+    /// Whether something of the outside may have begun at its instant, so that it is worth a look at what the figures did then.
+    pub fn may_have_effects(&self) -> bool {
+        self.kind != OccurrenceKind::CommandEnded
+    }
+}
+
+/// `text` in one line of at most so many bytes, without control characters: whoever shows it need not be careful.
+pub fn one_line(text: &str, most_bytes: usize) -> String {
+    // What is hostile may be long: more than this is not looked at.
+    let text = printable(cut(text, most_bytes.saturating_mul(4)), false);
+    cut(text.trim(), most_bytes).trim_end().to_owned()
+}
+
+/// The end of `text`, of at most so many bytes, without control characters but line feeds.
+pub fn last_lines(text: &str, most_bytes: usize) -> String {
+    let text = printable(text, true);
+    let text = text.trim_end();
+    let mut from = text.len().saturating_sub(most_bytes);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let tail = &text[from..];
+    // Half a line is left out, unless it is all that there is.
+    if from == 0 { tail.to_owned() } else { tail.split_once('\n').map_or(tail, |(_, whole)| whole).to_owned() }
+}
+
+fn printable(text: &str, lines: bool) -> String {
+    text.chars().map(|c| if is_unprintable(c) && !(lines && c == '\n') { ' ' } else { c }).collect()
+}
+
+fn cut(text: &str, most_bytes: usize) -> &str {
+    let mut end = text.len().min(most_bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Control characters, and those that turn the direction of what follows.
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// How often processors of a host slowed down because of heat in a sample.
+pub fn throttles(sample: &CounterSample) -> u64 {
+    let of_cpus = sample.entries.iter().filter(|entry| matches!(entry.layer, Layer::Cpu | Layer::Clock));
+    let count = |metric| move |entry: &crate::counters::Entry| entry.get(metric).unwrap_or(0);
+    let sum = |metric| of_cpus.clone().map(count(metric)).fold(0, u64::saturating_add);
+    sum(Metric::CoreThrottles).saturating_add(sum(Metric::PackageThrottles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::Entry;
+
+    #[test]
+    fn a_label_is_one_line_without_tricks_and_cut_between_characters() {
+        let label = Occurrence::new(OccurrenceKind::Mark, " a\u{1b}[31mb\nc\u{202e}d ").label;
+        assert_eq!(label, "a [31mb c d");
+        let long = one_line(&"ü".repeat(300), 201);
+        assert_eq!((long.len(), long.chars().count()), (200, 100));
+    }
+
+    #[test]
+    fn the_last_lines_are_whole_ones() {
+        assert_eq!(last_lines("one\ntwo\nthree\n", 100), "one\ntwo\nthree");
+        assert_eq!(last_lines("one\ntwo\nthree\n", 8), "three");
+        assert_eq!(last_lines("\u{1b}x\n", 100), " x");
+        assert_eq!(last_lines("endless", 3), "ess");
+        assert_eq!(last_lines("", 3), "");
+    }
+
+    #[test]
+    fn throttles_of_all_cpus_are_added_up() {
+        let entry = |name: &str, value| Entry {
+            layer: Layer::Clock,
+            name: name.to_owned(),
+            values: vec![(Metric::FrequencyHz, 9), (Metric::CoreThrottles, value), (Metric::PackageThrottles, 1)],
+        };
+        let sample = CounterSample { entries: vec![entry("0", 2), entry("1", 3)], ..CounterSample::default() };
+        assert_eq!(throttles(&sample), 7);
+        assert_eq!(throttles(&CounterSample::default()), 0);
+    }
+}

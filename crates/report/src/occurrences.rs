@@ -1,0 +1,351 @@
+//! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a section of the page.
+
+use crate::html::markup::{Markup, classed, element, plain};
+use crate::html::workload::time_words;
+use crate::words;
+use analysis::aftermath::Aftermath;
+use analysis::effects::{Effect, effects};
+use comfy_table::{CellAlignment, Table, presets};
+use model::{Nanos, Occurrence, OccurrenceKind, Plan, Record};
+use serde_json::{Value, json};
+
+/// A table in a terminal names so many hosts of each event: those that lost most. The page and JSON have all.
+const MOST_HOSTS: usize = 4;
+/// A list in a terminal has so many lines; the page and JSON have all.
+const MOST_LINES: usize = 40;
+
+/// A kind of thing, in words.
+fn kind(kind: OccurrenceKind) -> &'static str {
+    match kind {
+        OccurrenceKind::Mark => "mark",
+        OccurrenceKind::Planned => "event",
+        OccurrenceKind::CommandEnded => "command ended",
+        OccurrenceKind::HostLost => "host lost",
+        OccurrenceKind::KernelLog => "kernel log",
+        OccurrenceKind::Throttled => "throttled",
+    }
+}
+
+/// What happened, in a line without its time: `event migration`, `command ended: migration (exit status 3 after 2 s)`.
+pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
+    let host = match occurrence.host.filter(|_| plan.hosts.len() > 1) {
+        // Its label begins with its name.
+        Some(_) if occurrence.kind == OccurrenceKind::HostLost => String::new(),
+        Some(number) => format!("{}: ", host_name(plan, number)),
+        None => String::new(),
+    };
+    line_of(occurrence, &host)
+}
+
+/// The same with `host` as it is to be said: nothing, or a name and a colon.
+pub(crate) fn line_of(occurrence: &Occurrence, host: &str) -> String {
+    let end = if occurrence.kind == OccurrenceKind::CommandEnded { end_words(occurrence) } else { String::new() };
+    format!("{}: {host}{}{end}", kind(occurrence.kind), occurrence.label)
+}
+
+/// How a command ended: ` (exit status 3 after 2 s)`.
+fn end_words(occurrence: &Occurrence) -> String {
+    let status =
+        occurrence.status.map_or_else(|| "no exit status".to_owned(), |status| format!("exit status {status}"));
+    let after = occurrence.duration_ns.map_or_else(String::new, |ns| format!(" after {}", rough(ns)));
+    format!(" ({status}{after})")
+}
+
+/// To a millisecond: a command's time is no measurement.
+fn rough(ns: u64) -> String {
+    Nanos(ns / 1_000_000 * 1_000_000).to_string()
+}
+
+fn host_name(plan: &Plan, number: u32) -> String {
+    plan.hosts.get(number as usize).map_or_else(|| format!("host {number}"), |host| host.hostname.clone())
+}
+
+/// When, on the axis of its stage: `8k-67-33 · measure at 30 min`.
+fn place(occurrence: &Occurrence, plan: &Plan) -> String {
+    let stage = occurrence.stage.and_then(|stage| plan.stages.get(stage as usize));
+    match stage {
+        Some(stage) => {
+            let name = crate::live::stage_name(plan, stage);
+            format!("{} at {}", name.split_whitespace().collect::<Vec<_>>().join(" "), at(occurrence))
+        }
+        None => words::utc(occurrence.unix_ns),
+    }
+}
+
+fn at(occurrence: &Occurrence) -> String {
+    time_words((occurrence.at_s() * 10.0).round() / 10.0)
+}
+
+/// The figures of an aftermath, as a table has them.
+fn cells(found: &Aftermath) -> [String; 7] {
+    let seconds = |s: Option<f64>| s.map(|s| time_words((s * 10.0).round() / 10.0));
+    let dip = found.began_after_s.is_some();
+    let none = || "–".to_owned();
+    [
+        words::iops(found.before),
+        words::iops(found.lowest),
+        if dip { words::share(found.depth()) } else { "no dip".to_owned() },
+        if dip { seconds(found.began_after_s).unwrap_or_else(none) } else { none() },
+        if dip { seconds(found.recovered_after_s).unwrap_or_else(|| "not seen".to_owned()) } else { none() },
+        if dip { words::count(found.missing_ios.round() as u64) } else { none() },
+        match found.extra_latency_ns.filter(|_| dip) {
+            Some(ns) if ns < 0.0 => format!("−{}", words::latency(Some((-ns).round() as u64))),
+            Some(ns) => format!("+{}", words::latency(Some(ns.round() as u64))),
+            None => none(),
+        },
+    ]
+}
+
+const HEADS: [&str; 7] = ["before", "lowest", "depth", "dip after", "back after", "missing", "latency"];
+
+/// What the heads mean, under every table.
+const LEGEND: &str = "Before: requests per second before the event. Back after: until the rate is within 5 % of that again (or within its own noise, if that is \
+                      wider). Missing: requests that the level before would have brought. Latency: mean in the dip against before. It says what came after the \
+                      event, not what caused it.";
+
+/// The lines of one effect: name and figures, in total and for each host.
+fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 7])> {
+    let mut lines: Vec<(String, [String; 7])> =
+        effect.total.iter().map(|found| ("all".to_owned(), cells(found))).collect();
+    let mut hosts: Vec<&(u32, Aftermath)> = effect.hosts.iter().collect();
+    if hosts.len() > most_hosts {
+        hosts.retain(|(_, found)| found.began_after_s.is_some());
+        hosts.sort_by(|a, b| b.1.missing_ios.total_cmp(&a.1.missing_ios));
+        hosts.truncate(most_hosts);
+    }
+    lines.extend(hosts.into_iter().map(|(host, found)| (host_name(plan, *host), cells(found))));
+    if let Some((name, _)) = lines.first_mut().filter(|_| effect.hosts.is_empty()) {
+        *name = String::new();
+    }
+    lines
+}
+
+/// The events of a run and what came after them, for a terminal; empty where there were none.
+pub fn table(record: &Record) -> String {
+    if record.occurrences.is_empty() {
+        return String::new();
+    }
+    let plan = &record.plan;
+    let mut text = "\nEvents\n".to_owned();
+    for occurrence in record.occurrences.iter().take(MOST_LINES) {
+        text.push_str(&format!("- {}: {}\n", place(occurrence, plan), line(occurrence, plan)));
+    }
+    let behind = record.occurrences.len().saturating_sub(MOST_LINES);
+    if behind > 0 {
+        text.push_str(&format!("- and {behind} more: see the page, or --json\n"));
+    }
+    let effects: Vec<Effect> =
+        effects(record).into_iter().filter(|effect| effect.total.is_some() || !effect.hosts.is_empty()).collect();
+    if effects.is_empty() {
+        return text;
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["after", "at", "workload", "host"].into_iter().chain(HEADS));
+    for effect in &effects {
+        let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
+        for (number, (host, figures)) in effect_lines(effect, plan, MOST_HOSTS).into_iter().enumerate() {
+            let head = if number == 0 {
+                [occurrence.label.clone(), at(occurrence), effect.workload.clone(), host]
+            } else {
+                [String::new(), String::new(), String::new(), host]
+            };
+            table.add_row(head.into_iter().chain(figures));
+        }
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index < 4 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    text.push('\n');
+    text.extend(table.lines().map(|line| format!("{}\n", line.trim_end())));
+    text.push_str(&format!("{LEGEND}\n"));
+    text
+}
+
+/// An occurrence for machines (`docs/json.md`).
+pub fn object(occurrence: &Occurrence) -> Value {
+    json!({
+        "kind": occurrence.kind.word(),
+        "stage": occurrence.stage,
+        "at_ns": occurrence.at_ns,
+        "unix_ns": occurrence.unix_ns,
+        "host": occurrence.host,
+        "label": occurrence.label,
+        "detail": occurrence.detail,
+        "status": occurrence.status,
+        "duration_ns": occurrence.duration_ns,
+    })
+}
+
+/// All that happened in a run with what came after it, for machines.
+pub fn objects(record: &Record) -> Vec<Value> {
+    let effects = effects(record);
+    let of = |(place, occurrence): (usize, &Occurrence)| {
+        let mut object = object(occurrence);
+        let after: Vec<Value> = effects
+            .iter()
+            .filter(|effect| effect.occurrence == place)
+            .map(|effect| after(effect, &record.plan))
+            .collect();
+        object["aftermath"] = Value::from(after);
+        object
+    };
+    record.occurrences.iter().enumerate().map(of).collect()
+}
+
+fn after(effect: &Effect, plan: &Plan) -> Value {
+    let host = |(host, found): &(u32, Aftermath)| {
+        let mut object = figures(found);
+        object["host"] = Value::from(host_name(plan, *host));
+        object
+    };
+    json!({
+        "workload": effect.workload,
+        "point": effect.point,
+        "total": effect.total.as_ref().map(figures),
+        "hosts": effect.hosts.iter().map(host).collect::<Vec<_>>(),
+    })
+}
+
+fn figures(found: &Aftermath) -> Value {
+    json!({
+        "before_iops": found.before,
+        "lowest_iops": found.lowest,
+        "depth": found.depth(),
+        "began_after_s": found.began_after_s,
+        "recovered_after_s": found.recovered_after_s,
+        "duration_s": found.duration_s(),
+        "missing_ios": found.missing_ios,
+        "extra_latency_ns": found.extra_latency_ns,
+    })
+}
+
+/// The page's section; nothing where nothing happened.
+pub fn section(record: &Record) -> Markup {
+    if record.occurrences.is_empty() {
+        return Markup::new();
+    }
+    let mut content = plain("h2", "Events");
+    content.push(list(record));
+    let effects = effects(record);
+    if effects.iter().any(|effect| effect.total.is_some() || !effect.hosts.is_empty()) {
+        content.push(aftermaths(record, &effects));
+    }
+    element("section", &[("class", "occurrences"), ("aria-label", "Events")], content)
+}
+
+fn list(record: &Record) -> Markup {
+    let plan = &record.plan;
+    let row = |occurrence: &Occurrence| {
+        let mut cells = plain("td", place(occurrence, plan));
+        cells.push(plain("td", line(occurrence, plan)));
+        let detail = match occurrence.detail.is_empty() {
+            true => Markup::new(),
+            false => plain("pre", &occurrence.detail),
+        };
+        cells.push(plain("td", detail));
+        plain("tr", cells)
+    };
+    let head = ["When", "What", "More"].map(|word| element("th", &[("scope", "col")], word));
+    let body: Markup = record.occurrences.iter().map(row).collect();
+    classed("div", "scroll", plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]))
+}
+
+fn aftermaths(record: &Record, effects: &[Effect]) -> Markup {
+    let mut head: Markup =
+        ["After", "At", "Workload", "Host"].map(|word| element("th", &[("scope", "col")], word)).into();
+    head.push(HEADS.map(|word| element("th", &[("scope", "col"), ("class", "number")], capital(word))));
+    let mut body = Markup::new();
+    for effect in effects {
+        let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
+        for (host, figures) in effect_lines(effect, &record.plan, usize::MAX) {
+            let mut cells = plain("td", &occurrence.label);
+            cells.push(plain("td", at(occurrence)));
+            cells.push(plain("td", &effect.workload));
+            cells.push(plain("td", host));
+            cells.push(figures.into_iter().map(|figure| classed("td", "number", figure)).collect::<Markup>());
+            body.push(plain("tr", cells));
+        }
+    }
+    let table = plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let mut content = plain("h3", "What came after");
+    content.push(classed("div", "scroll", table));
+    content.push(classed("p", "remark", LEGEND));
+    content
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The instants of a stage as a chart over its time draws them: seconds and label. What commands end is no line of its own.
+pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
+    let of_stage = record.occurrences.iter().filter(|one| one.stage == Some(stage) && one.may_have_effects());
+    of_stage.map(|one| (one.at_s(), line(one, &record.plan))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn migrated() -> Record {
+        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 3);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..40 {
+            for host in 0..3 {
+                let rate = if (20..30).contains(&second) && host == 1 { 30 } else { 200 };
+                recorded.host_interval(stage, host, second, &[(Op::Read, &vec![8_000_000; rate])]);
+            }
+        }
+        let at = |kind, label: &str| Occurrence {
+            stage: Some(stage),
+            at_ns: 20_000_000_000,
+            ..Occurrence::new(kind, label)
+        };
+        let ended = Occurrence {
+            status: Some(3),
+            duration_ns: Some(2_000_400_000),
+            detail: "no <way>".to_owned(),
+            ..at(OccurrenceKind::CommandEnded, "migration")
+        };
+        let log = Occurrence { host: Some(1), ..at(OccurrenceKind::KernelLog, "nvme0: I/O error") };
+        recorded.record_mut().occurrences = vec![at(OccurrenceKind::Planned, "migration"), ended, log];
+        recorded.record()
+    }
+
+    #[test]
+    fn a_terminal_sees_what_happened_and_what_came_after() {
+        insta::assert_snapshot!(table(&migrated()));
+        assert_eq!(table(&Recorded::new("[[workload]]\nname = \"w\"\n").record()), "");
+    }
+
+    #[test]
+    fn json_has_every_host() {
+        let objects = objects(&migrated());
+        assert_eq!((&objects[0]["kind"], &objects[1]["status"]), (&json!("planned"), &json!(3)));
+        let after = &objects[0]["aftermath"][0];
+        assert_eq!(after["total"]["missing_ios"], json!(1700.0));
+        let host = &after["hosts"][1];
+        assert_eq!((&host["host"], &host["lowest_iops"]), (&json!("node1"), &json!(30.0)));
+        assert_eq!((&host["recovered_after_s"], &host["duration_s"]), (&json!(10.0), &json!(10.0)));
+        assert_eq!(objects[1]["aftermath"], json!([]), "the end of a command is looked at with its beginning");
+    }
+
+    #[test]
+    fn the_page_escapes_what_a_command_wrote() {
+        let page = section(&migrated()).into_string();
+        assert!(page.contains("no &lt;way&gt;") && page.contains("What came after"), "{page}");
+        let record = migrated();
+        let stage = record.occurrences[0].stage.expect("a stage");
+        let told = on_axis(&record, stage);
+        let [(at_s, first), (_, log)] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!(
+            (*at_s, first.as_str(), log.as_str()),
+            (20.0, "event: migration", "kernel log: node1: nvme0: I/O error")
+        );
+    }
+}
