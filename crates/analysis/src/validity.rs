@@ -94,8 +94,7 @@ fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
 /// Every reason to doubt `row`, the gravest first.
 fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
     let mut found = Vec::new();
-    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
-    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+    if is_simulated(record) {
         found.push(Warning::Simulated);
     }
     if row.ios == 0 {
@@ -136,6 +135,12 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
     found
+}
+
+/// Whether any target was simulated.
+pub(crate) fn is_simulated(record: &Record) -> bool {
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    targets.any(|target| target.kind == PlannedTarget::Simulated)
 }
 
 /// The host that began latest, if that matters: by more than a tenth of an interval, its first one holds too little.
@@ -209,7 +214,8 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
         .zip(stages)
         .any(|(number, stage)| stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage));
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
-    if !is_written && row.op == Op::Read {
+    // What is simulated costs the same whether it was written or not.
+    if !is_written && row.op == Op::Read && !is_simulated(record) {
         found.push(Warning::NotPrepared);
     }
     // An amount is measured from its first request to its last on purpose; and every operation on a tree finds what the one before it left.

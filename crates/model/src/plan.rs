@@ -5,9 +5,10 @@ use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::part::Part;
 use crate::priority::Priority;
+use crate::scale::Scale;
 use crate::search::Search;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
-use crate::units::{Bytes, Nanos, Percent, Scale};
+use crate::units::{Bytes, Nanos, Percent};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
 

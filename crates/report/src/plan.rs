@@ -90,7 +90,7 @@ fn suite(plan: &Plan) -> String {
     }
     let _ = write!(text, " (seed {})", plan.seed);
     if !plan.scale.is_full() {
-        let _ = write!(text, " Sizes and times are shrunk to {}.", plan.scale);
+        let _ = write!(text, " {}.", words::shrunk(plan.scale, "are"));
     }
     text
 }
@@ -138,8 +138,9 @@ fn target_line(plan: &Plan, place: (&HostPlan, u32), target: &Target, facts: Opt
         }
     };
     let mut text = format!("{name}: {}", layout(plan, place, target));
-    if let Some(facts) = facts {
-        let _ = write!(text, "; {}", medium(facts));
+    let medium = facts.map(medium).unwrap_or_default();
+    if !medium.is_empty() {
+        let _ = write!(text, "; {medium}");
     }
     text
 }
@@ -162,7 +163,10 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
         (PlannedTarget::Joined, _) if target.files.len() == 1 => format!("the {each} that another host makes"),
         (PlannedTarget::Joined, _) => format!("the {} files of {total} that another host makes", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
-        (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
+        (PlannedTarget::Simulated, _) => match target.path.contains("cluster=") {
+            true => format!("{total} of a volume of a simulated cluster"),
+            false => format!("{total} of a simulated device"),
+        },
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
     }
 }

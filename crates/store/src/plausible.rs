@@ -10,7 +10,7 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.hosts.len() != hosts {
         return Err("its plan is for other hosts than its testbed has");
     }
-    if plan.scale.numerator == 0 || plan.scale.denominator < plan.scale.numerator {
+    if !plan.scale.size.is_sound() || !plan.scale.time().is_sound() {
         return Err("its scale is not a fraction");
     }
     let points = plan.points.len() as u32;

@@ -22,9 +22,10 @@ pub use trees::tree_name;
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point};
+use crate::scale::Scale;
 use crate::spec::{LayoutKind, PointSpec, Spec, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
-use crate::units::{Nanos, Percent, Scale};
+use crate::units::{Nanos, Percent};
 use computed::ComputedPoint;
 
 /// What a run is to be made of.
@@ -34,7 +35,7 @@ pub struct Request<'a> {
     pub run_id: &'a str,
     /// The suite.
     pub spec: &'a Spec,
-    /// The factor for sizes and times.
+    /// The factors for sizes and for times.
     pub scale: Scale,
     /// Load what stands at the targets, and write nothing.
     pub existing: bool,
@@ -230,17 +231,18 @@ impl Times {
     fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
         let stages = &request.spec.stages;
         let mut scaled = |what: &str, time: Nanos, least: Nanos| {
-            let shrunk = Nanos(request.scale.apply(time.0));
+            let shrunk = Nanos(request.scale.time().apply(time.0));
             if shrunk >= least || time < least {
                 return shrunk.max(least.min(time));
             }
-            let detail = format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale);
+            let detail =
+                format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale.time());
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
             least
         };
         let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
         let interval = scaled("interval", stages.interval.value, LEAST_INTERVAL);
-        let precondition = Nanos(request.scale.apply(stages.precondition.value.0));
+        let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         Times { precondition, measure, interval: interval.min(measure) }
     }
 }

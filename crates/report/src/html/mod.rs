@@ -166,7 +166,7 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
         facts.push(format!("{} in all", model::Nanos(seconds * 1_000_000_000)));
     }
     if !plan.scale.is_full() {
-        facts.push(format!("shrunk to {}", plan.scale));
+        facts.push(words::shrunk(plan.scale, "are").to_lowercase());
     }
     let facts = facts.join(" · ");
     content.push(classed("p", "facts", [classed("span", badge, words::run_state(&state)), Markup::from(facts)]));
