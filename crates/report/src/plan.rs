@@ -4,7 +4,7 @@ use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
-use model::testbed::{DirectIo, HostFacts, TargetFacts};
+use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, HostPlan, Nanos, Plan, StageKind};
 use std::fmt::Write;
 
@@ -163,8 +163,9 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
         (PlannedTarget::Joined, _) if target.files.len() == 1 => format!("the {each} that another host makes"),
         (PlannedTarget::Joined, _) => format!("the {} files of {total} that another host makes", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
-        (PlannedTarget::Simulated, _) => match target.path.contains("cluster=") {
-            true => format!("{total} of a volume of a simulated cluster"),
+        (PlannedTarget::Simulated, _) => match target.path.starts_with(SIMULATED_CLUSTER) {
+            true if target.files.len() == 1 => format!("{total} of a volume of a simulated cluster"),
+            true => format!("{} volumes of a simulated cluster, {total} in all", target.files.len()),
             false => format!("{total} of a simulated device"),
         },
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),

@@ -8,7 +8,7 @@ use crate::load::SizeMix;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use crate::scale::{Fraction, Scale};
 use crate::spec::{Auto, Count, FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
-use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
+use crate::testbed::{DirectIo, DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
 /// The most that `size = "auto"` takes, on all targets of a host together.
@@ -321,6 +321,20 @@ fn files_of(
         };
     }
     match (&target.kind, kind) {
+        // It has room for as many files as anybody asks for, and each lies somewhere else.
+        (TargetKind::Simulated { size }, _)
+            if target.path.starts_with(SIMULATED_CLUSTER) && sizes.largest().is_some() && !request.existing =>
+        {
+            let size_of = file_sizes(request, target, sizes, unit, notes);
+            let files = (0..sizes.files).map(|number| TargetFile { path: target.path.clone(), size: size_of(number) });
+            let files: Vec<TargetFile> = files.collect();
+            let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
+            if wanted > *size && !are_imagined(request.spec) {
+                let what = format!("has {size} for each host, less than the {wanted} that are to be loaded");
+                return Err(refuse(target, &what, "give a smaller layout.size, or a smaller --scale"));
+            }
+            Ok(files)
+        }
         (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
             let whole = size.round_down(unit);
             let wanted = match sizes.largest() {

@@ -57,6 +57,8 @@ pub struct GivenUp {
 /// The shortest time that still gives a figure.
 const LEAST_MEASURE: Nanos = Nanos::millis(100);
 const LEAST_INTERVAL: Nanos = Nanos::millis(10);
+/// Intervals of a stage whose time was shrunk.
+const ENOUGH_INTERVALS: u64 = 60;
 
 /// Decides everything.
 ///
@@ -241,7 +243,12 @@ impl Times {
             least
         };
         let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
-        let interval = scaled("interval", stages.interval.value, LEAST_INTERVAL);
+        // More of them would say no more, and cost more than the requests in them.
+        let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0).max(LEAST_INTERVAL);
+        let interval = scaled("interval", stages.interval.value, least.min(stages.interval.value.max(LEAST_INTERVAL)));
+        // A piece of an interval at the end would look as if the target stood still.
+        let whole = Nanos(measure.0 / interval.0.max(1) * interval.0);
+        let measure = if request.scale.time().is_one() { measure } else { whole.max(interval.min(measure)) };
         let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         Times { precondition, measure, interval: interval.min(measure) }
     }
