@@ -110,7 +110,7 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
     let folder = scratch();
     let said = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
     assert!(said.contains("--scale time=1 for all 22h 30m") && said.contains("Times are shrunk to"), "{said}");
-    assert!(said.contains("sim-16: 7 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"), "{said}");
+    assert!(said.contains("sim-16: 14 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"), "{said}");
     assert!(said.contains("10 volumes of a simulated cluster, 931.32 GiB in all\n"), "{said}");
     assert!(!said.contains("to prepare"), "{said}");
     let whole = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);

@@ -131,7 +131,9 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
-    if !record.plan.scale.is_full() {
+    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it was.
+    let is_short_alone = record.plan.scale.size.is_one() && is_simulated(record);
+    if !record.plan.scale.is_full() && !is_short_alone {
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
     found

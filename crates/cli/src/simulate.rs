@@ -10,6 +10,9 @@ use model::plan::PlanNote;
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
 use model::{Bytes, Cluster, Fraction, Plan, Scale};
 
+/// Logical CPUs of a core, on the servers of today.
+const THREADS: u64 = 2;
+
 /// The target that takes the place of all others; `None` where nothing is to be simulated. What is no cluster is refused here, once for all hosts.
 pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
     let target = match hosts.simulate.as_deref() {
@@ -72,8 +75,10 @@ impl Simulation {
                 self.cluster.nodes.iter().map(|group| figure(group).map(|one| one.saturating_mul(group.count())));
             each.sum::<Option<u64>>().map(|all| (all / count.max(self.cluster.node_count())).max(1))
         };
-        let cores =
-            of_nodes(&|group| fixed(group.spec.cores.value).map(|cores: model::spec::Count| u64::from(cores.0)));
+        let cores = of_nodes(&|group| {
+            let cores: Option<model::spec::Count> = fixed(group.spec.cores.value);
+            cores.map(|cores| u64::from(cores.0) * THREADS)
+        });
         let memory = of_nodes(&|group| fixed(group.spec.memory.value).map(|memory: Bytes| memory.0));
         let what = if count > self.cluster.node_count() { "a machine on a node" } else { "a node" };
         (what, cores.map(|cores| cores.min(1_024) as u32), memory.map(Bytes))

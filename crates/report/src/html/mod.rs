@@ -142,7 +142,7 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
 fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Markup {
     let Some((published, theirs)) = against.published else { return Markup::new() };
     match analysis::published::against(published, theirs, record, rows, against.testbed) {
-        Ok(held) => crate::published::section(published, &held, !record.plan.scale.is_full()),
+        Ok(held) => crate::published::section(published, &held, record.plan.scale),
         Err(why) => {
             let said = crate::published::unfit(why, published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
@@ -161,6 +161,10 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
         content.push(classed("p", "lead", &plan.description));
     }
     let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
+    let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
+    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+        facts.push("simulated, in virtual time".to_owned());
+    }
     if let Some((ended, _)) = record.end {
         let seconds = ended.saturating_sub(record.started_unix_ns) / 1_000_000_000;
         facts.push(format!("{} in all", model::Nanos(seconds * 1_000_000_000)));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// How many streams of a volume are known at the same time.
-const MOST: usize = 1_024;
+const MOST: usize = 256;
 
 /// Spreads offsets over a table: each request looks three times, and nobody gains by making places collide in a simulation of their own.
 #[derive(Clone, Debug, Default)]
