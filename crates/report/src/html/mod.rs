@@ -20,6 +20,7 @@ use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
+use model::plan::PlannedTarget;
 use model::published::Published;
 use model::{Cluster, Record};
 
