@@ -115,7 +115,7 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
     assert!(!said.contains("to prepare"), "{said}");
     let whole = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);
     assert!(whole.with_code(0).out.contains("time     22h 30m\n"));
-    let client = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate"]).with_code(0).out;
+    let client = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--scenario", "n-n"]).with_code(0).out;
     assert!(client.contains("a client of pixstor-nvme), 128 GiB of memory"), "{client}");
 }
 
@@ -124,8 +124,10 @@ fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
     let rate = |path: &str, depth: &str| {
         let cluster = format!("s2d-disaggregated,path={path}");
         let depth = format!("workload.fixed-depth.depth={depth}");
-        let (rates, _) =
-            simulated("s2d-disaggregated", &["--simulate", &cluster, "--scale", "time=1/500", "--set", &depth]);
+        let (rates, _) = simulated(
+            "s2d-disaggregated",
+            &["--simulate", &cluster, "--scale", "time=1/500", "--set", &depth, "--scenario", "local"],
+        );
         let all = |workload: &str| rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>();
         (all("fixed-depth"), all("equal-rate"))
     };
@@ -140,7 +142,8 @@ fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
 #[test]
 fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
     let total = |cluster: &str| {
-        let (rates, _) = simulated("hyperflex-stretched", &["--simulate", cluster, "--scale", "time=1/1000"]);
+        let (rates, _) =
+            simulated("hyperflex-stretched", &["--simulate", cluster, "--scale", "time=1/1000", "--scenario", "local"]);
         at(&rates, "8k-67-33", "")
     };
     let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
@@ -150,7 +153,7 @@ fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
 #[test]
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
-    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16"]);
+    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16", "--scenario", "n-n"]);
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
         let [few, many, most] = ["16", "512", "1024"].map(|threads| at(&rates, row, threads));
         assert!(many > 1.5 * few && many < 16.0 * few && most < 1.15 * many, "{row}: {few}, {many}, {most}");
