@@ -4,9 +4,10 @@ mod common;
 
 use common::{Ended, plimsoll, scratch};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-const SHAPES: &str = "name = \"shapes\"\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
+const SHAPES: &str = "name = \"shapes\"\n[layout]\nfiles = 1\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
     [[workload]]\nname = \"random\"\nworkers = 10\ndepth = 2\n\
     [[workload]]\nname = \"sequential\"\naccess = \"sequential\"\nblock_size = \"32KiB\"\nworkers = 10\ndepth = 2\n";
 
@@ -54,11 +55,110 @@ fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
 
 #[test]
 fn report_d_a_remote_master_halves_what_ten_hosts_do() {
-    let suite = "name = \"mix\"\n[layout]\nsize = \"100GiB\"\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
+    let suite = "name = \"mix\"\n[layout]\nfiles = 1\nsize = \"100GiB\"\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
         [[workload]]\nname = \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = 5\ndepth = 1\n";
     let total = |cluster: &str| iops(&results(suite, &["--simulate", cluster, "--sim-hosts", "10"]), "mix");
     let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
+}
+
+/// The rates of a built-in suite against its own testbed, by workload and sweep, reads and writes together; and the notes of its plan.
+fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, String) {
+    let folder = scratch();
+    let mut args = vec!["run", suite, "--json", "--quiet"];
+    args.extend(if more.contains(&"--simulate") { &[][..] } else { &["--simulate"] });
+    args.extend(more);
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let mut rates = BTreeMap::new();
+    for row in json["results"].as_array().expect("results").iter().filter(|row| row["op"] != "fsync") {
+        let swept = row["sweep"].as_object().and_then(|sweep| sweep.values().next()).and_then(Value::as_str);
+        let key = (row["workload"].as_str().unwrap_or_default().to_owned(), swept.unwrap_or_default().to_owned());
+        *rates.entry(key).or_insert(0.0) += number(row, "iops");
+    }
+    (rates, format!("{} {}", json["scale"], json["notes"]))
+}
+
+/// The rate of a workload at a value of the sweep.
+fn at(rates: &BTreeMap<(String, String), f64>, workload: &str, swept: &str) -> f64 {
+    *rates.get(&(workload.to_owned(), swept.to_owned())).unwrap_or_else(|| panic!("{workload} at {swept} in {rates:?}"))
+}
+
+#[test]
+fn the_whole_of_report_c_has_its_shape_whatever_its_times_are_shrunk_to() {
+    let [(long, said), (short, _)] = ["1/5000", "1/20000"].map(|time| {
+        let scale = format!("time={time}");
+        simulated("vsan-four-corners", &["--scale", &scale])
+    });
+    assert!(said.contains("size=1/1,time=1/5000"), "{said}");
+    assert_eq!(long.len(), 15, "{long:?}");
+    for rates in [&long, &short] {
+        let read = |size| at(rates, "4k-random-read", size);
+        assert!(read("100GB") <= read("10GB") / 10.0 && read("50GB") <= read("10GB") * 1.05, "{rates:?}");
+        for row in ["32k-sequential-read", "32k-sequential-write"] {
+            let flat = at(rates, row, "100GB") / at(rates, row, "10GB");
+            assert!((0.6..1.2).contains(&flat), "{row}: {flat}");
+        }
+    }
+    for (point, rate) in &long {
+        let ratio = short[point] / rate;
+        assert!((0.9..1.1).contains(&ratio), "{point:?}: {ratio}");
+    }
+}
+
+#[test]
+fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened() {
+    let folder = scratch();
+    let said = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
+    assert!(said.contains("--scale time=1 for all 22h 30m") && said.contains("Times are shrunk to"), "{said}");
+    assert!(said.contains("sim-16: 14 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"), "{said}");
+    assert!(said.contains("10 volumes of a simulated cluster, 931.32 GiB in all\n"), "{said}");
+    assert!(!said.contains("to prepare"), "{said}");
+    let whole = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);
+    assert!(whole.with_code(0).out.contains("time     22h 30m\n"));
+    let client = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--scenario", "n-n"]).with_code(0).out;
+    assert!(client.contains("a client of pixstor-nvme), 128 GiB of memory"), "{client}");
+}
+
+#[test]
+fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
+    let rate = |path: &str, depth: &str| {
+        let cluster = format!("s2d-disaggregated,path={path}");
+        let depth = format!("workload.fixed-depth.depth={depth}");
+        let (rates, _) = simulated(
+            "s2d-disaggregated",
+            &["--simulate", &cluster, "--scale", "time=1/500", "--set", &depth, "--scenario", "local"],
+        );
+        let all = |workload: &str| rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>();
+        (all("fixed-depth"), all("equal-rate"))
+    };
+    let [local, direct, tcp] = ["local", "smb-direct", "smb"].map(|path| rate(path, "4"));
+    assert!(local.0 > direct.0 * 1.05 && direct.0 > tcp.0 * 1.05, "{local:?}, {direct:?}, {tcp:?}");
+    assert!((tcp.1 / local.1 - 1.0).abs() < 0.02, "an equal rate is equal: {local:?}, {tcp:?}");
+    // At the suite's depth the machine's own port binds, whatever the protocol.
+    let [local, direct, tcp] = ["local", "smb-direct", "smb"].map(|path| rate(path, "32").0);
+    assert!(local > direct * 1.5 && (direct / tcp - 1.0).abs() < 0.05, "{local}, {direct}, {tcp}");
+}
+
+#[test]
+fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
+    let total = |cluster: &str| {
+        let (rates, _) =
+            simulated("hyperflex-stretched", &["--simulate", cluster, "--scale", "time=1/1000", "--scenario", "local"]);
+        at(&rates, "8k-67-33", "")
+    };
+    let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
+    assert!((0.35..0.65).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
+    let threads = "sweep.workers=[16, 512, 1024]";
+    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16", "--scenario", "n-n"]);
+    for row in ["n-n-sequential-read", "n-n-sequential-write"] {
+        let [few, many, most] = ["16", "512", "1024"].map(|threads| at(&rates, row, threads));
+        assert!(many > 1.5 * few && many < 16.0 * few && most < 1.15 * many, "{row}: {few}, {many}, {most}");
+    }
+    assert!(at(&rates, "n-n-sequential-write", "512") < 0.6 * at(&rates, "n-n-sequential-read", "512"));
 }
 
 #[test]

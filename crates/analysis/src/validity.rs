@@ -96,8 +96,7 @@ fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
 /// Every reason to doubt `row`, the gravest first.
 fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
     let mut found = Vec::new();
-    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
-    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+    if is_simulated(record) {
         found.push(Warning::Simulated);
     }
     if row.ios == 0 {
@@ -135,10 +134,18 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
-    if !record.plan.scale.is_full() {
+    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it was.
+    let is_short_alone = record.plan.scale.size.is_one() && is_simulated(record);
+    if !record.plan.scale.is_full() && !is_short_alone {
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
     found
+}
+
+/// Whether any target was simulated.
+pub(crate) fn is_simulated(record: &Record) -> bool {
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    targets.any(|target| target.kind == PlannedTarget::Simulated)
 }
 
 /// The host that began latest, if that matters: by more than a tenth of an interval, its first one holds too little.
@@ -221,7 +228,8 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
         .zip(stages)
         .any(|(number, stage)| stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage));
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
-    if !is_written && row.op == Op::Read {
+    // What is simulated costs the same whether it was written or not.
+    if !is_written && row.op == Op::Read && !is_simulated(record) {
         found.push(Warning::NotPrepared);
     }
     // An amount is measured from its first request to its last on purpose; and every operation on a tree finds what the one before it left.

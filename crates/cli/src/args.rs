@@ -11,7 +11,7 @@ use model::cluster::WhatIf;
 use model::load::Rate;
 use model::planner::GivenUp;
 use model::spec::Override;
-use model::{Bytes, Nanos, Objective, Percent, Scale};
+use model::{Bytes, Nanos, Objective, Percent, ScaleArg};
 use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -107,9 +107,10 @@ pub struct WorkArgs {
     #[arg(long = "scenario", value_name = "NAME")]
     pub scenarios: Vec<String>,
 
-    /// Shrink sizes and times together, such as 1/100. The report says so.
-    #[arg(long, value_name = "FRACTION", default_value = "1")]
-    pub scale: Scale,
+    /// Shrink sizes and times together, such as 1/100, or each by its own: size=1/10,time=1/100. The report says so. Without it, nothing shrinks but the
+    /// times of --simulate, if these are long.
+    #[arg(long, value_name = "FRACTION")]
+    pub scale: Option<ScaleArg>,
 
     /// Go through the page cache instead of around it.
     #[arg(long)]

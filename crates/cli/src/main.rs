@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod budget;
 mod commands;
 mod failure;
 mod hosts;

@@ -1,13 +1,17 @@
 //! What `--simulate` asks for: a cluster as the target, and how many hosts load it.
 
-use crate::args::HostArgs;
+use crate::args::{HostArgs, WorkArgs};
+use crate::budget;
 use crate::failure::Failure;
 use crate::testbed;
 use model::cluster::fixed;
-use model::testbed::TargetKind;
+use model::event::NoteKind;
+use model::plan::PlanNote;
+use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
+use model::{Bytes, Cluster, Fraction, Plan, Scale};
 
-/// What a target's path begins with that is a simulated cluster.
-const CLUSTER: &str = "sim:cluster=";
+/// Logical CPUs of a core, on the servers of today.
+const THREADS: u64 = 2;
 
 /// The target that takes the place of all others; `None` where nothing is to be simulated. What is no cluster is refused here, once for all hosts.
 pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
@@ -29,7 +33,81 @@ pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> 
     }
 }
 
-/// How many hosts are simulated: what was asked for, or the testbed's clients, or its nodes.
+/// A cluster that is loaded by simulated hosts.
+pub struct Simulation {
+    cluster: Cluster,
+    spec: twin::ClusterSpec,
+}
+
+impl Simulation {
+    /// What is simulated, where the hosts are simulated too; `None` where they are real.
+    pub fn of(hosts: &HostArgs, targets: &[Vec<String>]) -> Result<Option<Simulation>, Failure> {
+        let named = targets.iter().flatten().find_map(|target| target.strip_prefix("sim:"));
+        let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
+        let spec = twin::ClusterSpec::parse(text).map_err(|why| Failure::Usage(format!("error: --simulate: {why}")))?;
+        let cluster = testbed::read(&spec.testbed, &[])?;
+        Ok(Some(Simulation { cluster, spec }))
+    }
+
+    /// Puts the testbed's facts in the place of this machine's, which stands behind all of the simulated hosts and has no part in what they measure.
+    pub fn describe(&self, hosts: &mut [HostFacts]) {
+        let count = hosts.len().max(1) as u64;
+        for host in hosts {
+            let (what, cores, memory) = self.host(count);
+            host.cpu_model = format!("simulated: {what} of {}", self.cluster.top.name.value);
+            host.logical_cpus = cores.unwrap_or(host.logical_cpus);
+            host.memory = memory.unwrap_or(host.memory);
+            host.memory_available = host.memory;
+            host.kernel = "virtual time".to_owned();
+            host.numa_cpus.clear();
+            host.hypervisor = None;
+            host.inventory = model::inventory::Inventory::default();
+        }
+    }
+
+    /// What one of `count` hosts is, its CPUs and its memory, where the testbed says it.
+    fn host(&self, count: u64) -> (&'static str, Option<u32>, Option<Bytes>) {
+        if self.cluster.has_clients() {
+            return ("a client", None, fixed(self.cluster.clients.memory.value));
+        }
+        let of_nodes = |figure: &dyn Fn(&model::cluster::NodeGroup) -> Option<u64>| {
+            let each =
+                self.cluster.nodes.iter().map(|group| figure(group).map(|one| one.saturating_mul(group.count())));
+            each.sum::<Option<u64>>().map(|all| (all / count.max(self.cluster.node_count())).max(1))
+        };
+        let cores = of_nodes(&|group| {
+            let cores: Option<model::spec::Count> = fixed(group.spec.cores.value);
+            cores.map(|cores| u64::from(cores.0) * THREADS)
+        });
+        let memory = of_nodes(&|group| fixed(group.spec.memory.value).map(|memory: Bytes| memory.0));
+        let what = if count > self.cluster.node_count() { "a machine on a node" } else { "a node" };
+        (what, cores.map(|cores| cores.min(1_024) as u32), memory.map(Bytes))
+    }
+
+    /// The scale of a run, where its times may shrink to what can be simulated soon; `full` is its plan at the full length of times.
+    pub fn scale(&self, work: &WorkArgs, full: &Plan) -> Scale {
+        let said = work.scale.unwrap_or_default();
+        match said.time {
+            Some(time) => said.or(time),
+            None => said.or(budget::time_scale(full, &self.cluster, self.spec.stack_ns)),
+        }
+    }
+
+    /// What a reader has to know of a plan whose times may have shrunk because of it.
+    pub fn notes(&self, work: &WorkArgs, full: &Plan, plan: &mut Plan) {
+        let note = |detail: String| PlanNote { kind: NoteKind::Adjusted, detail };
+        let time = plan.scale.time();
+        if work.scale.unwrap_or_default().time.is_none() && time != Fraction::ONE {
+            let all = full.fixed_time();
+            plan.notes.insert(0, note(format!(
+                "times ÷ {}: every request is simulated, and a simulated cluster has no tides; --scale time=1 for all {all}",
+                time.denominator
+            )));
+        }
+    }
+}
+
+/// How many hosts are simulated: what was asked for, or the testbed's clients, or the machines on its nodes, or its nodes.
 pub fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
     if let Some(count) = hosts.sim_hosts {
         return Ok(count);
@@ -37,8 +115,9 @@ pub fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
     let named = targets.first().and_then(|target| target.strip_prefix(CLUSTER));
     let Some(name) = named.map(|text| text.split_once(',').map_or(text, |(name, _)| name)) else { return Ok(1) };
     let cluster = testbed::read(name, &[])?;
-    let clients = fixed(cluster.clients.count.value).map(|count| u64::from(count.0));
-    Ok(clients.unwrap_or(cluster.node_count()).clamp(1, 1024) as u32)
+    let count = |value| fixed::<model::spec::Count>(value).map(|count| u64::from(count.0));
+    let said = count(cluster.clients.count.value).or(count(cluster.access.machines.value));
+    Ok(said.unwrap_or(cluster.node_count()).clamp(1, 1024) as u32)
 }
 
 #[cfg(test)]
@@ -63,7 +142,9 @@ mod tests {
     fn there_are_as_many_hosts_as_clients_or_nodes() {
         let count = |target: &str| hosts(&simulate(""), &[target.to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(count("sim:cluster=pixstor-nvme,remote=0%"), Ok(16));
-        assert_eq!(count("sim:cluster=vsan-four-corners"), Ok(4));
+        assert_eq!(count("sim:cluster=vsan-four-corners"), Ok(16));
+        assert_eq!(count("sim:cluster=hyperflex-stretched,remote=100%"), Ok(10));
+        assert_eq!(count("sim:cluster=azure-stack-hci"), Ok(6));
         assert!(count("sim:cluster=nowhere").is_err());
         let asked = HostArgs { sim_hosts: Some(3), ..simulate("") };
         assert_eq!(hosts(&asked, &[]).map_err(|_| ()), Ok(3));

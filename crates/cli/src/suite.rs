@@ -74,6 +74,10 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         // Comes first, so that an explicit --set has the last word.
         sets.extend("engine.direct=false".parse::<Override>());
     }
+    if work.hosts.simulate.is_some() {
+        // A simulation stores nothing, and its caches are in their steady state from the start.
+        sets.extend("stages.prepare=false".parse::<Override>());
+    }
     sets.extend(work.sets.iter().cloned());
     let mut spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
     spec.keep_scenarios(&work.scenarios).map_err(|what| Failure::Usage(format!("error: {what}")))?;

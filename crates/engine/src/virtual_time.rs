@@ -260,7 +260,14 @@ impl<'a> Scheduler<'a> {
         loop {
             let until_ns = self.events.peek().map_or(u64::MAX, |event| event.0.at_ns);
             if let Some(Done { at_ns, ticket, result }) = self.world.advance(until_ns) {
-                self.plan(at_ns, What::Back { worker: (ticket >> 32) as u32, slot: ticket as u32, result });
+                let (worker, slot) = ((ticket >> 32) as u32, ticket as u32);
+                if at_ns < until_ns {
+                    self.world.now_ns = at_ns;
+                    self.back(worker as usize, Completion { slot, result }, at_ns);
+                } else {
+                    // Behind what is planned for that instant.
+                    self.plan(at_ns, What::Back { worker, slot, result });
+                }
                 continue;
             }
             let Some(Reverse(event)) = self.events.pop() else { return };

@@ -6,9 +6,10 @@ use crate::op::Op;
 use crate::part::Part;
 use crate::planned_event::PlannedEvent;
 use crate::priority::Priority;
+use crate::scale::Scale;
 use crate::search::Search;
 use crate::spec::{Access, Backend, DuplicateScope, OnLostHost, Poll};
-use crate::units::{Bytes, Nanos, Percent, Scale};
+use crate::units::{Bytes, Nanos, Percent};
 use crate::{NoteKind, spec};
 use serde::{Deserialize, Serialize};
 

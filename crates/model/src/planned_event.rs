@@ -1,8 +1,9 @@
 //! What a suite wants to happen in the midst of a measurement.
 
 use crate::plan::{Stage, StageKind};
+use crate::scale::Scale;
 use crate::spec::{Field, Node, Value};
-use crate::units::{Nanos, Percent, Scale, UnitError};
+use crate::units::{Nanos, Percent, UnitError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -33,7 +34,7 @@ impl EventTime {
     pub(crate) fn scaled(self, scale: Scale) -> EventTime {
         match self {
             EventTime::Share(_) => self,
-            EventTime::After(time) => EventTime::After(Nanos(scale.apply(time.0))),
+            EventTime::After(time) => EventTime::After(Nanos(scale.time().apply(time.0))),
         }
     }
 }

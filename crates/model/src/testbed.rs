@@ -62,6 +62,9 @@ pub struct Place {
     pub of: u32,
 }
 
+/// What the path of a target begins with that is a simulated cluster.
+pub const SIMULATED_CLUSTER: &str = "sim:cluster=";
+
 /// One target as a host sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {

@@ -17,7 +17,7 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         UnitError { message: message.into(), remedy: remedy.into() }
     }
 }
@@ -31,7 +31,7 @@ impl fmt::Display for UnitError {
 impl std::error::Error for UnitError {}
 
 /// Splits `12.5 MiB` into the number and the unit behind it.
-fn split_number(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let number: f64 = text[..end].replace('_', "").parse().ok()?;
@@ -242,70 +242,6 @@ impl fmt::Display for Percent {
     }
 }
 
-/// A factor from above 0 to 1 by which the sizes and times of a suite shrink together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scale {
-    /// Above the line; at least 1.
-    pub numerator: u32,
-    /// Below the line; at least the numerator.
-    pub denominator: u32,
-}
-
-impl Scale {
-    /// Full size.
-    pub const FULL: Scale = Scale { numerator: 1, denominator: 1 };
-
-    /// Whether sizes and times stay as the suite wrote them.
-    pub fn is_full(self) -> bool {
-        self.numerator == self.denominator
-    }
-
-    /// `value` shrunk, rounded down.
-    pub fn apply(self, value: u64) -> u64 {
-        let scaled = u128::from(value) * u128::from(self.numerator) / u128::from(self.denominator.max(1));
-        u64::try_from(scaled).unwrap_or(u64::MAX)
-    }
-}
-
-impl FromStr for Scale {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let wrong = || {
-            UnitError::new(
-                format!("`{text}` is not a scale"),
-                "write a fraction from above 0 to 1, such as 1/100, 0.01 or 1%",
-            )
-        };
-        let (numerator, denominator) = if let Some((above, below)) = text.split_once('/') {
-            (above.trim().parse().map_err(|_| wrong())?, below.trim().parse().map_err(|_| wrong())?)
-        } else {
-            let (number, unit) = split_number(text).ok_or_else(wrong)?;
-            let factor = match unit {
-                "" => number,
-                "%" => number / 100.0,
-                _ => return Err(wrong()),
-            };
-            ((factor * 1e6).round() as u32, 1_000_000)
-        };
-        if numerator == 0 || denominator < numerator {
-            return Err(wrong());
-        }
-        let divisor = gcd(numerator, denominator);
-        Ok(Scale { numerator: numerator / divisor, denominator: denominator / divisor })
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}/{}", self.numerator, self.denominator))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,16 +301,9 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_scales_refuse_what_makes_no_sense() {
+    fn shares_refuse_what_makes_no_sense() {
         assert_eq!("70%".parse(), Ok(Percent::of(70)));
         assert_eq!("0.5".parse(), Ok(Percent { ppm: 5_000 }));
         assert!("101%".parse::<Percent>().is_err());
-        assert_eq!("1/100".parse(), Ok(Scale { numerator: 1, denominator: 100 }));
-        assert_eq!("1%".parse(), Ok(Scale { numerator: 1, denominator: 100 }));
-        assert_eq!("0.5".parse(), Ok(Scale { numerator: 1, denominator: 2 }));
-        for text in ["0", "2", "0/5", "3/2", "1/0", "x"] {
-            assert!(text.parse::<Scale>().is_err(), "{text} should not be a scale");
-        }
-        assert_eq!(Scale { numerator: 1, denominator: 100 }.apply(12_345), 123);
     }
 }

@@ -4,7 +4,7 @@ use crate::words;
 use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
-use model::testbed::{DirectIo, HostFacts, TargetFacts};
+use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind};
 use std::fmt::Write;
 
@@ -121,7 +121,7 @@ fn suite(plan: &Plan) -> String {
     }
     let _ = write!(text, " (seed {})", plan.seed);
     if !plan.scale.is_full() {
-        let _ = write!(text, " Sizes and times are shrunk to {}.", plan.scale);
+        let _ = write!(text, " {}.", words::shrunk(plan.scale, "are"));
     }
     text
 }
@@ -169,8 +169,9 @@ fn target_line(plan: &Plan, place: (&HostPlan, u32), target: &Target, facts: Opt
         }
     };
     let mut text = format!("{name}: {}", layout(plan, place, target));
-    if let Some(facts) = facts {
-        let _ = write!(text, "; {}", medium(facts));
+    let medium = facts.map(medium).unwrap_or_default();
+    if !medium.is_empty() {
+        let _ = write!(text, "; {medium}");
     }
     text
 }
@@ -193,7 +194,11 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
         (PlannedTarget::Joined, _) if target.files.len() == 1 => format!("the {each} that another host makes"),
         (PlannedTarget::Joined, _) => format!("the {} files of {total} that another host makes", target.files.len()),
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
-        (PlannedTarget::Simulated, _) => format!("{total} of a simulated device"),
+        (PlannedTarget::Simulated, _) => match target.path.starts_with(SIMULATED_CLUSTER) {
+            true if target.files.len() == 1 => format!("{total} of a volume of a simulated cluster"),
+            true => format!("{} volumes of a simulated cluster, {total} in all", target.files.len()),
+            false => format!("{total} of a simulated device"),
+        },
         (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
     }
 }

@@ -4,8 +4,8 @@ use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
 use analysis::published::{Beside, Comparison, Quantity, Side, Unfit};
 use comfy_table::{CellAlignment, Table, presets};
-use model::Nanos;
 use model::published::Published;
+use model::{Nanos, Scale};
 
 /// The columns.
 const HEAD: [&str; 10] = [
@@ -22,7 +22,7 @@ const HEAD: [&str; 10] = [
 ];
 
 /// The table for the terminal.
-pub fn table(published: &Published, comparison: &Comparison, is_shrunk: bool) -> String {
+pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(HEAD);
@@ -35,12 +35,12 @@ pub fn table(published: &Published, comparison: &Comparison, is_shrunk: bool) ->
     }
     let mut text = format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
     table.lines().for_each(|line| text.push_str(&format!("{}\n", line.trim_end())));
-    notes(published, comparison, is_shrunk).iter().for_each(|note| text.push_str(&format!("- {note}\n")));
+    notes(published, comparison, scale).iter().for_each(|note| text.push_str(&format!("- {note}\n")));
     text
 }
 
 /// The section of the page.
-pub fn section(published: &Published, comparison: &Comparison, is_shrunk: bool) -> Markup {
+pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
     let head: Markup = (0..)
         .zip(HEAD)
         .map(|(n, word)| element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word))
@@ -55,7 +55,7 @@ pub fn section(published: &Published, comparison: &Comparison, is_shrunk: bool) 
     };
     let body: Markup = comparison.figures.iter().map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    let notes: Markup = notes(published, comparison, is_shrunk).iter().map(|note| plain("li", note)).collect();
+    let notes: Markup = notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
     let title = format!("Beside {}", published.report.name.value);
     let source = format!("Published in: {}.", published.report.source.value);
     plain(
@@ -111,13 +111,12 @@ fn figure(quantity: Quantity, value: f64) -> String {
 }
 
 /// What to know of the table.
-fn notes(published: &Published, comparison: &Comparison, is_shrunk: bool) -> Vec<String> {
+fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
     let mut notes = Vec::new();
-    if is_shrunk {
-        notes.push(
-            "The run was shrunk with --scale: sizes and times are not those of the report, and caches answer more."
-                .to_owned(),
-        );
+    let shrunk = words::shrunk(scale, "were");
+    if !shrunk.is_empty() {
+        let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
+        notes.push(format!("{shrunk}: they are not those of the report{caches}."));
     }
     if comparison.figures.iter().filter_map(|figure| figure.run).all(|run| run.share.is_none()) {
         notes.push("What the run had beneath it is not known; --testbed says it, for its figures per node, per drive and of the ceiling.".to_owned());
@@ -150,6 +149,7 @@ fn notes(published: &Published, comparison: &Comparison, is_shrunk: bool) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Fraction;
 
     fn comparison(share: f64, run: Option<Side>) -> (Published, Comparison) {
         let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
@@ -171,21 +171,21 @@ mod tests {
     fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
         let run = Side { value: 900.0, nodes: Some(3), drives: None, share: Some(0.25) };
         let (published, held) = comparison(0.5, Some(run));
-        let text = table(&published, &held, true);
+        let text = table(&published, &held, Scale::both(Fraction::one_in(100)));
         for word in
             ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "2 figures of the reference", "About."]
         {
             assert!(text.contains(word), "{word}: {text}");
         }
         assert!(!text.contains("above the ceiling") && !text.contains("--testbed"));
-        let page = section(&published, &held, false).into_string();
+        let page = section(&published, &held, Scale::FULL).into_string();
         assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
     }
 
     #[test]
     fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
         let (published, held) = comparison(1.2, None);
-        let text = table(&published, &held, false);
+        let text = table(&published, &held, Scale::FULL);
         assert!(text.contains("above the ceiling of its own testbed") && text.contains("has not measured"), "{text}");
     }
 

@@ -8,7 +8,7 @@ use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, CloseTime, FileFsync};
-use model::{Nanos, NoteKind, Percent};
+use model::{Nanos, NoteKind, Percent, Scale};
 
 /// `950`, `18,200` or `1.23 M` requests per second, without the unit.
 pub fn iops(value: f64) -> String {
@@ -104,6 +104,18 @@ pub fn utc(unix_ns: u64) -> String {
     match Timestamp::from_nanosecond(i128::from(unix_ns)) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         Err(_) => "at an unknown time".to_owned(),
+    }
+}
+
+/// That sizes, times or both were shrunk, and by how much; `verb` is that of the sentence. Empty where nothing was.
+pub fn shrunk(scale: Scale, verb: &str) -> String {
+    let (size, time) = (scale.size, scale.time());
+    match (size.is_one(), time.is_one()) {
+        (true, true) => String::new(),
+        _ if size == time => format!("Sizes and times {verb} shrunk to {size}"),
+        (true, false) => format!("Times {verb} shrunk to {time}"),
+        (false, true) => format!("Sizes {verb} shrunk to {size}"),
+        (false, false) => format!("Sizes {verb} shrunk to {size}, times to {time}"),
     }
 }
 
@@ -389,9 +401,7 @@ pub fn warning(warning: &Warning) -> String {
             format!("Only a part was measured ({measured}): {}.", run_state(how))
         }
         Warning::Scaled { scale } => {
-            format!(
-                "Sizes and times were shrunk to {scale}: this shows that the suite runs, not what the target carries."
-            )
+            format!("{}: this shows that the suite runs, not what the target carries.", shrunk(*scale, "were"))
         }
         Warning::Simulated => {
             "The target is simulated: this shows how Plimsoll measures, not what storage carries.".to_owned()
@@ -434,7 +444,7 @@ pub fn note(kind: NoteKind) -> &'static str {
 mod tests {
     use super::*;
     use analysis::Quantile;
-    use model::{Bytes, Scale};
+    use model::{Bytes, Fraction};
     use std::collections::BTreeMap;
 
     #[test]
@@ -483,7 +493,7 @@ mod tests {
             Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]) },
             Warning::Reducible { compressible: Percent::of(60), duplicate: Percent::of(30) },
             Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
-            Warning::Scaled { scale: Scale { numerator: 1, denominator: 100 } },
+            Warning::Scaled { scale: Scale::both(Fraction::one_in(100)) },
             Warning::Simulated,
             Warning::NothingCompleted,
         ];

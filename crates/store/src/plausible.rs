@@ -10,7 +10,7 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.hosts.len() != hosts {
         return Err("its plan is for other hosts than its testbed has");
     }
-    if plan.scale.numerator == 0 || plan.scale.denominator < plan.scale.numerator {
+    if !plan.scale.size.is_sound() || !plan.scale.time().is_sound() {
         return Err("its scale is not a fraction");
     }
     let points = plan.points.len() as u32;
@@ -94,11 +94,23 @@ fn adds_up(mut values: impl Iterator<Item = u64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::adds_up;
+    use model::{Fraction, Scale};
 
     #[test]
     fn sums_stop_before_they_overflow() {
         assert!(adds_up([1, 2, 3].into_iter()));
         assert!(!adds_up([u64::MAX, 1].into_iter()));
         assert!(!adds_up([1 << 62, 1].into_iter()));
+    }
+
+    #[test]
+    fn a_file_of_a_version_that_knew_one_factor_is_read_and_one_factor_is_written_as_then() {
+        let old = r#"{"numerator":1,"denominator":50}"#;
+        let scale: Scale = serde_json::from_str(old).expect("a scale");
+        assert_eq!(scale, Scale::both(Fraction::one_in(50)));
+        assert_eq!(serde_json::to_string(&scale).expect("json"), old);
+        let apart = Scale::new(Fraction::ONE, Fraction::one_in(50));
+        let text = serde_json::to_string(&apart).expect("json");
+        assert_eq!(serde_json::from_str::<Scale>(&text).expect("a scale"), apart);
     }
 }

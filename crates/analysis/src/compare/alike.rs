@@ -2,8 +2,9 @@
 
 use crate::results::ResultRow;
 use crate::state::{RunState, run_state};
+use crate::validity::is_simulated;
 use model::load::{Pace, Rate};
-use model::plan::{Contents, HostPlan, PlannedTarget, Stop};
+use model::plan::{Contents, HostPlan, Stop};
 use model::spec::{Access, Backend};
 use model::{Percent, Record};
 
@@ -117,11 +118,6 @@ fn state(state: &RunState) -> String {
         RunState::Unfinished => "unfinished",
     }
     .to_owned()
-}
-
-fn is_simulated(record: &Record) -> bool {
-    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
-    targets.any(|target| target.kind == PlannedTarget::Simulated)
 }
 
 /// In what the work of two rows of the same name differs.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::simulated::Normal;
 use crate::testing::Recorded;
-use model::{Scale, StageKind};
+use model::{Fraction, Scale, StageKind};
 
 const SUITE: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
@@ -160,7 +160,7 @@ fn the_same_rate_is_a_comparison_of_latencies() {
 fn runs_that_differ_as_a_whole_say_so_and_a_simulation_is_no_match_for_a_target() {
     let base = run(SUITE, 1, 30, 1_000.0);
     let mut other = run(SUITE, 2, 30, 1_000.0);
-    other.plan.scale = Scale { numerator: 1, denominator: 10 };
+    other.plan.scale = Scale::both(Fraction::one_in(10));
     other.version = "0.9.0".to_owned();
     other.end = None;
     let against = compare(&[&base, &other]).others.remove(0);

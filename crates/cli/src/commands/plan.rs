@@ -4,10 +4,11 @@ use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
+use crate::simulate::Simulation;
 use crate::suite::{self, Asked};
-use model::Plan;
 use model::planner::{self, GivenUp, Request};
 use model::testbed::HostFacts;
+use model::{Fraction, Plan};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 
@@ -27,17 +28,27 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 /// Asks the hosts and decides everything; touches nothing.
 pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, Vec<HostFacts>), Failure> {
     let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
-    let mut plan = planner::plan(&Request {
+    let simulation = Simulation::of(&work.hosts, &started.targets)?;
+    if let Some(simulation) = &simulation {
+        simulation.describe(&mut hosts);
+    }
+    let request = Request {
         run_id: &run_id(&asked.spec.suite.name.value),
         spec: &asked.spec,
-        scale: work.scale,
+        scale: work.scale.unwrap_or_default().or(Fraction::ONE),
         existing: work.existing,
         destroy_data: &given_up,
         hosts: &hosts,
-    })
-    .map_err(|refusals| Failure::refused(&refusals))?;
+    };
+    let planned = |request: &Request<'_>| planner::plan(request).map_err(|refusals| Failure::refused(&refusals));
+    let mut plan = planned(&request)?;
+    if let Some(simulation) = &simulation {
+        let full = plan;
+        plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
+        simulation.notes(work, &full, &mut plan);
+    }
     plan.hosts_from = work.hosts.options();
     Ok((plan, hosts))
 }

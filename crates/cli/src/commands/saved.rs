@@ -68,7 +68,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
             let (figures, theirs) = published::read(wanted)?;
             let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
-            text.push_str(&format!("{}\n", report::published::table(&figures, &held, !record.plan.scale.is_full())));
+            text.push_str(&format!("{}\n", report::published::table(&figures, &held, record.plan.scale)));
         }
         if let Some(part) = args.by {
             text.push_str(&format!("{}\n", report::split::results(&record, part.by())));

@@ -4,6 +4,7 @@ use super::*;
 use crate::backend::Io;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
 use crate::generator::Generator;
+use model::Scale;
 use model::audit::DamageKind;
 use model::event::HostStart;
 use model::load::SizeMix;
@@ -12,7 +13,7 @@ use model::plan::{Contents, Extent, Plan, PlannedTarget, Stage, Target, Work, Wo
 use model::rng::Rng;
 use model::sample::WorkerSample;
 use model::spec::{Backend, OnLostHost, Poll};
-use model::units::{Bytes, Nanos, Percent, Scale};
+use model::units::{Bytes, Nanos, Percent};
 use model::{Event, IntervalSample, Op, Phase, StageKind};
 use std::path::Path;
 
@@ -66,7 +67,7 @@ fn plan(host: &HostPlan) -> Plan {
         suite: "s".into(),
         description: String::new(),
         seed: 1,
-        scale: Scale { numerator: 1, denominator: 1 },
+        scale: Scale::FULL,
         interval: host.interval,
         backend: host.backend,
         direct: false,

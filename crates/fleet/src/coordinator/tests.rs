@@ -1,8 +1,9 @@
 use super::*;
+use model::Scale;
 use model::plan::{Stage, StageKind, Stop, Work};
 use model::sample::Phase;
 use model::spec::{Access, Backend};
-use model::units::{Bytes, Nanos, Percent, Scale};
+use model::units::{Bytes, Nanos, Percent};
 
 pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
     let stop = Stop::After(Nanos::seconds(1));

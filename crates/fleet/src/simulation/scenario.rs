@@ -6,12 +6,13 @@ use super::line::Line;
 use super::load::{self, Load};
 use super::{MILLI, SECOND};
 use model::HostPlan;
+use model::Scale;
 use model::plan::{
     Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop, Target, TargetFile, Work, Worker,
 };
 use model::rng::{Rng, derive};
 use model::spec::{Access, Backend, OnLostHost, Poll};
-use model::units::{Bytes, Nanos, Percent, Scale};
+use model::units::{Bytes, Nanos, Percent};
 
 /// A whole fleet and its fate.
 #[derive(Clone, Debug)]

@@ -95,6 +95,8 @@ spec_table! {
     pub struct AccessSpec {
         /// Which copies are used, where the load runs on the nodes. `"auto"`: `"near"`, the favourable case.
         copies_used: Auto<CopiesUsed> = Auto::Auto,
+        /// Virtual machines on the nodes that load the cluster; a simulation has as many hosts. `"auto"`: one on each node. With clients of their own, none.
+        machines: Auto<Count> = Auto::Auto,
         /// The share of reads that the node answers that asks. `"auto"`: by `copies_used`. With clients of their own, none.
         local_reads: Auto<Percent> = Auto::Auto,
         /// The share of writes of which one copy stays on the node that writes. `"auto"`: by `copies_used`.

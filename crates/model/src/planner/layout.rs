@@ -6,9 +6,10 @@ use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::load::SizeMix;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
+use crate::scale::{Fraction, Scale};
 use crate::spec::{Auto, Count, FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
-use crate::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
-use crate::units::{Bytes, Scale};
+use crate::testbed::{DirectIo, DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
+use crate::units::Bytes;
 
 /// The most that `size = "auto"` takes, on all targets of a host together.
 const AUTO_LIMIT: Bytes = Bytes::gib(4);
@@ -204,7 +205,7 @@ impl Sizes {
             Auto::Auto if are_own => most_workers(&[point]),
             Auto::Auto => all_workers,
         };
-        let shrink = |bytes: Bytes| Bytes(request.scale.apply(bytes.0));
+        let shrink = |bytes: Bytes| Bytes(request.scale.size.apply(bytes.0));
         let fixed = |point: &&PointSpec| match point.layout.size.value {
             Auto::Fixed(size) => Some((files_of(point), shrink(size))),
             Auto::Auto => None,
@@ -282,7 +283,11 @@ impl Sizes {
     /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk below it.
     fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
         let size = wanted.round_down(unit);
-        if request.scale.is_full() || size >= self.least { size } else { Bytes(self.least.0.next_multiple_of(unit.0)) }
+        if request.scale.size.is_one() || size >= self.least {
+            size
+        } else {
+            Bytes(self.least.0.next_multiple_of(unit.0))
+        }
     }
 }
 
@@ -316,11 +321,25 @@ fn files_of(
         };
     }
     match (&target.kind, kind) {
+        // It has room for as many files as anybody asks for, and each lies somewhere else.
+        (TargetKind::Simulated { size }, _)
+            if target.path.starts_with(SIMULATED_CLUSTER) && sizes.largest().is_some() && !request.existing =>
+        {
+            let size_of = file_sizes(request, target, sizes, unit, notes);
+            let files = (0..sizes.files).map(|number| TargetFile { path: target.path.clone(), size: size_of(number) });
+            let files: Vec<TargetFile> = files.collect();
+            let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
+            if wanted > *size && !are_imagined(request.spec) {
+                let what = format!("has {size} for each host, less than the {wanted} that are to be loaded");
+                return Err(refuse(target, &what, "give a smaller layout.size, or a smaller --scale"));
+            }
+            Ok(files)
+        }
         (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
             let whole = size.round_down(unit);
             let wanted = match sizes.largest() {
-                Some(fixed) => fixed.max(if request.scale.is_full() { Bytes(0) } else { sizes.least }),
-                None if request.existing => Bytes(request.scale.apply(whole.0)).max(sizes.least),
+                Some(fixed) => fixed.max(if request.scale.size.is_one() { Bytes(0) } else { sizes.least }),
+                None if request.existing => Bytes(request.scale.size.apply(whole.0)).max(sizes.least),
                 None => sizes.auto_share.max(sizes.least).min(whole),
             };
             if wanted > whole && !are_imagined(request.spec) {
@@ -385,7 +404,7 @@ fn file_sizes(
         steps.push((*files, size.max(after)));
     }
     steps.reverse();
-    let free = Bytes(request.scale.apply((target.free.0 + used(target).0) / 10));
+    let free = Bytes(request.scale.size.apply((target.free.0 + used(target).0) / 10));
     let each = Bytes(sizes.auto_share.min(free).0 / u64::from(sizes.files));
     let unit = if each > Bytes::mib(1) { Bytes::mib(1) } else { unit };
     let automatic = match each.round_down(unit) {
@@ -461,12 +480,13 @@ struct Need<'a> {
 
 /// The largest round scale (1/2, 1/5, 1/10, 1/20 and so on) at which `total` bytes, planned at `scale`, fit into `room`; `None` if none does.
 fn fitting(scale: Scale, total: u64, room: u64) -> Option<Scale> {
+    let size = scale.size;
     let wanted = |round: u32| {
-        let planned = u128::from(total) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
+        let planned = u128::from(total) * u128::from(size.denominator) / u128::from(size.numerator.max(1));
         planned / u128::from(round) <= u128::from(room)
     };
     let rounds = (0..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10u32.pow(power)));
-    rounds.skip(1).find(|round| wanted(*round)).map(|denominator| Scale { numerator: 1, denominator })
+    rounds.skip(1).find(|round| wanted(*round)).map(|denominator| scale.with_size(Fraction::one_in(denominator)))
 }
 
 /// Refuses a layout that would fill a file system past its limit.
@@ -527,8 +547,10 @@ mod tests {
         assert_eq!(fits(Scale::FULL, 1_000, 499).as_deref(), Some("1/5"));
         assert_eq!(fits(Scale::FULL, 1_000, 1).as_deref(), Some("1/1000"));
         // 1,000 bytes at a tenth are 10,000 at full size.
-        let tenth = Scale { numerator: 1, denominator: 10 };
+        let tenth = Scale::both(Fraction::one_in(10));
         assert_eq!(fits(tenth, 1_000, 900).as_deref(), Some("1/20"));
+        let short = Scale::new(Fraction::ONE, Fraction::one_in(60));
+        assert_eq!(fits(short, 1_000, 500).as_deref(), Some("size=1/2,time=1/60"));
         assert_eq!(fits(Scale::FULL, u64::MAX, 0), None);
     }
 }

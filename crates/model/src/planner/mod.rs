@@ -22,9 +22,10 @@ pub use trees::tree_name;
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Steady, Stop};
+use crate::scale::Scale;
 use crate::spec::{Auto, LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
-use crate::units::{Nanos, Percent, Scale};
+use crate::units::{Nanos, Percent};
 use computed::ComputedPoint;
 
 /// What a run is to be made of.
@@ -34,7 +35,7 @@ pub struct Request<'a> {
     pub run_id: &'a str,
     /// The suite.
     pub spec: &'a Spec,
-    /// The factor for sizes and times.
+    /// The factors for sizes and for times.
     pub scale: Scale,
     /// Load what stands at the targets, and write nothing.
     pub existing: bool,
@@ -58,6 +59,8 @@ const AUTO_MOST: u64 = 12;
 /// The shortest time that still gives a figure.
 const LEAST_MEASURE: Nanos = Nanos::millis(100);
 const LEAST_INTERVAL: Nanos = Nanos::millis(10);
+/// Intervals of a stage whose time was shrunk.
+const ENOUGH_INTERVALS: u64 = 60;
 
 /// Decides everything.
 ///
@@ -235,32 +238,25 @@ impl Times {
     fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
         let stages = &request.spec.stages;
         let mut scaled = |what: &str, time: Nanos, least: Nanos| {
-            let shrunk = Nanos(request.scale.apply(time.0));
+            let shrunk = Nanos(request.scale.time().apply(time.0));
             if shrunk >= least || time < least {
                 return shrunk.max(least.min(time));
             }
-            let detail = format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale);
+            let detail =
+                format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale.time());
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
             least
         };
         let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
-        let interval = scaled("interval", stages.interval.value, LEAST_INTERVAL);
-        let precondition = Nanos(request.scale.apply(stages.precondition.value.0));
+        // More of them would say no more, and cost more than the requests in them.
+        let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0).max(LEAST_INTERVAL);
+        let interval = scaled("interval", stages.interval.value, least.min(stages.interval.value.max(LEAST_INTERVAL)));
+        // A piece of an interval at the end would look as if the target stood still.
+        let whole = Nanos(measure.0 / interval.0.max(1) * interval.0);
+        let measure = if request.scale.time().is_one() { measure } else { whole.max(interval.min(measure)) };
+        let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         let interval = interval.min(measure);
-        let steady = (stages.until.value == Until::Steady).then(|| {
-            let most = match stages.measure_max.value {
-                Auto::Fixed(most) => Nanos(request.scale.apply(most.0)),
-                Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
-            };
-            Steady::new(measure, most, interval)
-        });
-        if let Some(steady) = steady.filter(|steady| steady.least > measure) {
-            let detail = format!(
-                "measure: whether it is steady takes five rounds of whole intervals, so it is at least {} in place of {measure}",
-                steady.least
-            );
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
-        }
+        let steady = (stages.until.value == Until::Steady).then(|| steady(request, (measure, interval), notes));
         Times { precondition, measure, interval, steady }
     }
 
@@ -268,6 +264,23 @@ impl Times {
     fn stop(&self) -> Stop {
         self.steady.map_or(Stop::After(self.measure), Stop::Steady)
     }
+}
+
+/// When a stage ends that measures until it is steady, for `measure` at least.
+fn steady(request: &Request<'_>, (measure, interval): (Nanos, Nanos), notes: &mut Vec<PlanNote>) -> Steady {
+    let most = match request.spec.stages.measure_max.value {
+        Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
+        Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
+    };
+    let steady = Steady::new(measure, most, interval);
+    if steady.least > measure {
+        let detail = format!(
+            "measure: whether it is steady takes five rounds of whole intervals, so it is at least {} in place of {measure}",
+            steady.least
+        );
+        notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+    }
+    steady
 }
 
 #[cfg(test)]

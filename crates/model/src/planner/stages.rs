@@ -350,7 +350,7 @@ impl Share<'_> {
         }
         let mut mine: Vec<Vec<Extent>> = all.into_iter().skip(before as usize).take(count as usize).collect();
         if let (Stop::Once(_), Amount::Bytes(amount)) = (self.work.stop, self.request.spec.stages.amount.value) {
-            let requests = (self.request.scale.apply(amount.0) / block.0.max(1)).max(1);
+            let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
             let step = block.0.max(self.work.pattern.stride.0);
             mine.iter_mut().for_each(|share| keep(share, requests, block, step));
         }

@@ -48,8 +48,8 @@ impl<'a> Forest<'a> {
             return Ok(Vec::new());
         }
         let spec = &self.request.spec.tree;
-        let scaled = self.request.scale.apply(spec.files.value);
-        let files = if self.request.scale.is_full() { scaled } else { scaled.max(u64::from(workers)) };
+        let scaled = self.request.scale.size.apply(spec.files.value);
+        let files = if self.request.scale.size.is_one() { scaled } else { scaled.max(u64::from(workers)) };
         if files < u64::from(workers) {
             return Err(Refusal::new(
                 RefusalKind::Usage,

@@ -6,7 +6,8 @@ use super::tree::{Node, Table, Value};
 use super::{PointSpec, spec_table};
 use crate::hostlist;
 use crate::planned_event::{EventTime, PlannedEvent};
-use crate::units::{Scale, UnitError};
+use crate::scale::Scale;
+use crate::units::UnitError;
 
 /// A suite is a page of text; more events than this on it are a slip.
 const MOST_EVENTS: usize = 100;
@@ -120,7 +121,8 @@ fn check(event: &EventSpec, others: &[EventSpec], points: &[PointSpec], problems
 #[cfg(test)]
 mod tests {
     use crate::Spec;
-    use crate::units::{Nanos, Scale};
+    use crate::scale::Scale;
+    use crate::units::Nanos;
 
     const SUITE: &str = "name = \"s\"\n[[workload]]\nname = \"w\"\n[[event]]\nname = \"e\"\nat = \"30m\"\n";
 

@@ -20,6 +20,7 @@ use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
+use model::plan::PlannedTarget;
 use model::published::Published;
 use model::{Cluster, Record};
 
@@ -146,7 +147,7 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
 fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Markup {
     let Some((published, theirs)) = against.published else { return Markup::new() };
     match analysis::published::against(published, theirs, record, rows, against.testbed) {
-        Ok(held) => crate::published::section(published, &held, !record.plan.scale.is_full()),
+        Ok(held) => crate::published::section(published, &held, record.plan.scale),
         Err(why) => {
             let said = crate::published::unfit(why, published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
@@ -165,12 +166,16 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
         content.push(classed("p", "lead", &plan.description));
     }
     let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
+    let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
+    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+        facts.push("simulated, in virtual time".to_owned());
+    }
     if let Some((ended, _)) = record.end {
         let seconds = ended.saturating_sub(record.started_unix_ns) / 1_000_000_000;
         facts.push(format!("{} in all", model::Nanos(seconds * 1_000_000_000)));
     }
     if !plan.scale.is_full() {
-        facts.push(format!("shrunk to {}", plan.scale));
+        facts.push(words::shrunk(plan.scale, "are").to_lowercase());
     }
     let facts = facts.join(" · ");
     content.push(classed("p", "facts", [classed("span", badge, words::run_state(&state)), Markup::from(facts)]));

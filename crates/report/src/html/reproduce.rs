@@ -69,7 +69,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::Scale;
+    use model::{Fraction, Scale};
 
     fn plan() -> Plan {
         Recorded::new("[[workload]]\nname = \"w\"\n").record().plan
@@ -79,7 +79,7 @@ mod tests {
     fn everything_that_the_record_knows_is_in_the_command() {
         let mut plan = plan();
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
-        plan.scale = Scale { numerator: 1, denominator: 100 };
+        plan.scale = Scale::both(Fraction::one_in(100));
         (plan.existing, plan.direct, plan.seed) = (true, false, 9);
         assert_eq!(
             command(&plan),

@@ -105,8 +105,9 @@ fn trust(record: &Record, rows: &[ResultRow]) -> String {
     if errors > 0 {
         text.push_str(&format!("{} failed. ", words::counted(errors, "request")));
     }
-    if !record.plan.scale.is_full() {
-        text.push_str(&format!("It was shrunk to {}, and is no measure of the full suite. ", record.plan.scale));
+    let shrunk = words::shrunk(record.plan.scale, "were");
+    if !shrunk.is_empty() {
+        text.push_str(&format!("{shrunk}: it is no measure of the full suite. "));
     }
     text.push_str(&match doubted {
         0 => "No reason to doubt its figures was found.".to_owned(),

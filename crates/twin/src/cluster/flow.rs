@@ -61,6 +61,16 @@ impl Flow {
         self.ends.len() as u16
     }
 
+    /// Passes what only takes time from a place of a lane on: comes back with the next place where there is more to it, and the time.
+    pub(super) fn pass(&self, lane: Lane, mut index: u32) -> (u32, u64) {
+        let mut sum_ns = 0u64;
+        while let Some(Hop { at: At::Nowhere, delay_ns }) = self.hop(lane, index) {
+            sum_ns = sum_ns.saturating_add(delay_ns);
+            index += 1;
+        }
+        (index, sum_ns)
+    }
+
     /// The hop at a place of a lane; `None` behind its end.
     pub(super) fn hop(&self, lane: Lane, index: u32) -> Option<Hop> {
         match lane {

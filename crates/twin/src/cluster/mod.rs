@@ -167,7 +167,8 @@ impl Cluster {
             let delay_ns = self.router.settings.stack_ns.max(1);
             flow.head.push(flow::Hop { at: At::Nowhere, delay_ns });
         }
-        self.plan(now_ns, number, Lane::Head, 0);
+        let (hop, delay_ns) = self.flows[number as usize].pass(Lane::Head, 0);
+        self.plan(now_ns.saturating_add(delay_ns), number, Lane::Head, hop);
     }
 
     /// When something happens next within the cluster, in ns; `None` when nothing is under way.
@@ -202,6 +203,10 @@ impl Cluster {
         self.steps.push(Reverse(Step { at_ns, order: self.order, flow, lane, hop }));
     }
 
+    fn begin_lane(&mut self, at_ns: u64, flow: u32, lane: Lane) -> Option<Done> {
+        self.take(Step { at_ns, order: 0, flow, lane, hop: 0 })
+    }
+
     /// Does a step of a request.
     fn take(&mut self, step: Step) -> Option<Done> {
         let Step { at_ns, flow: number, lane, .. } = step;
@@ -213,8 +218,10 @@ impl Cluster {
                 At::Queue(place, ns) => self.topology.resources[place as usize].take(at_ns, ns),
                 At::Defer(place, ns) => self.topology.resources[place as usize].defer(at_ns, ns),
             };
-            let next_ns = ready_ns.saturating_add(hop.delay_ns);
-            hop_number += 1;
+            // What only takes time behind it is waited for at once.
+            let (next_hop, delay_ns) = self.flows[number as usize].pass(lane, hop_number + 1);
+            let next_ns = ready_ns.saturating_add(hop.delay_ns).saturating_add(delay_ns);
+            hop_number = next_hop;
             if next_ns > at_ns {
                 self.plan(next_ns, number, lane, hop_number);
                 return None;
@@ -223,7 +230,7 @@ impl Cluster {
         self.leave_lane(at_ns, number, lane)
     }
 
-    /// A lane of a request is over: the next begins, or the request is over.
+    /// A lane of a request is over: the next begins at the same instant, or the request is over.
     fn leave_lane(&mut self, at_ns: u64, number: u32, lane: Lane) -> Option<Done> {
         let flow = &mut self.flows[number as usize];
         match lane {
@@ -231,17 +238,14 @@ impl Cluster {
                 let width = flow.width();
                 flow.left = u32::from(width);
                 if width == 0 {
-                    self.plan(at_ns, number, Lane::Tail, 0);
+                    return self.begin_lane(at_ns, number, Lane::Tail);
                 }
-                (0..width).for_each(|branch| self.plan(at_ns, number, Lane::Branch(branch), 0));
-                None
+                // Only the last of them that is over can end the request.
+                (0..width).fold(None, |done, branch| self.begin_lane(at_ns, number, Lane::Branch(branch)).or(done))
             }
             Lane::Branch(_) => {
                 flow.left = flow.left.saturating_sub(1);
-                if flow.left == 0 {
-                    self.plan(at_ns, number, Lane::Tail, 0);
-                }
-                None
+                if flow.left > 0 { None } else { self.begin_lane(at_ns, number, Lane::Tail) }
             }
             Lane::Tail => {
                 self.free.push(number);

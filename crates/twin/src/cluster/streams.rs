@@ -1,14 +1,35 @@
 //! Which requests go on where another ended: for disks, the difference between a seek and none.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// How many streams of a volume are known at the same time.
-const MOST: usize = 1_024;
+const MOST: usize = 256;
+
+/// Spreads offsets over a table: each request looks three times, and nobody gains by making places collide in a simulation of their own.
+#[derive(Clone, Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // Knuth's multiplicative hashing: the upper half is good, and offsets leave the lowest bits empty.
+        let product = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
+}
 
 /// The ends of the latest requests of a volume, each with how long its stream is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
-    ends: HashMap<u64, u32>,
+    ends: HashMap<u64, u32, BuildHasherDefault<Spread>>,
     order: VecDeque<u64>,
 }
 

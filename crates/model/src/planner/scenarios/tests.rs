@@ -3,8 +3,9 @@ use crate::part::Part;
 use crate::plan::{HostPlan, Plan, PlannedTarget, StageKind};
 use crate::planner::{Request, plan};
 use crate::resume;
+use crate::scale::Scale;
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, Place, TargetFacts, TargetKind};
-use crate::units::{Bytes, Scale};
+use crate::units::Bytes;
 
 const THREE: &str = "\
 name = \"t\"
