@@ -66,12 +66,23 @@ impl Writer {
     /// # Errors
     /// The disk is full or gone. What was appended before stays readable.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        if let Event::PointAdded(addition) = event {
-            self.plan.add(addition);
-        }
-        let (plan, series) = (&self.plan, &mut self.series);
+        self.append_all(std::slice::from_ref(event))
+    }
+
+    /// Writes down several events that came together: all of them or, on an error, none. A journal that is opened and closed for each event
+    /// costs more than the event.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn append_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        let (plan, series) = (&mut self.plan, &mut self.series);
         let written = self.connection.transaction().and_then(|transaction| {
-            write(&transaction, plan, series, event)?;
+            for event in events {
+                if let Event::PointAdded(addition) = event {
+                    plan.add(addition);
+                }
+                write(&transaction, plan, series, event)?;
+            }
             transaction.commit()
         });
         let written = written.and_then(|()| self.settle(event));
