@@ -41,7 +41,7 @@ pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
 pub use results::{Cpu, Done, Progress, ResultRow};
-pub use series::{SeriesPoint, series};
+pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use sure::Sure;
 pub use validity::results;

@@ -135,6 +135,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             starts: Vec::new(),
             samples: Vec::new(),
             counters: Vec::new(),
+            digest: None,
         });
         Ok(())
     })?;

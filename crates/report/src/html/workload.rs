@@ -20,10 +20,14 @@ pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
 
 fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let Some(first) = rows.first() else { return Markup::new() };
-    let all: Vec<(Op, Vec<SeriesPoint>)> =
-        rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op))).collect();
-    let intervals = all.first().map_or(0, |(_, points)| points.len());
-    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all.into_iter().map(|(op, points)| (op, merged(points))).collect();
+    let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, MOST_POINTS)));
+    let mut intervals = 0;
+    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all
+        .map(|(op, series)| {
+            intervals = series.intervals;
+            (op, series.points)
+        })
+        .collect();
     let mut charts = rate(&drawn).render();
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render());
@@ -51,23 +55,6 @@ fn others(record: &Record, row: &ResultRow) -> Option<String> {
     let point = record.plan.points.get(row.point as usize)?;
     let others: Vec<&str> = point.workloads.iter().map(String::as_str).filter(|name| *name != row.workload).collect();
     (!others.is_empty()).then(|| others.join(", "))
-}
-
-/// Neighbouring intervals together, if there are more than can be drawn: counts are added and histograms merged, never averaged.
-fn merged(points: Vec<SeriesPoint>) -> Vec<SeriesPoint> {
-    let together = points.len().div_ceil(MOST_POINTS).max(1);
-    let merge = |chunk: &[SeriesPoint]| {
-        let mut latency = Histogram::new();
-        chunk.iter().for_each(|point| latency.merge(&point.latency));
-        SeriesPoint {
-            start_s: chunk.first().map_or(0.0, |point| point.start_s),
-            length_s: chunk.iter().map(|point| point.length_s).sum(),
-            ios: chunk.iter().map(|point| point.ios).sum(),
-            bytes: chunk.iter().map(|point| point.bytes).sum(),
-            latency,
-        }
-    };
-    if together == 1 { points } else { points.chunks(together).map(merge).collect() }
 }
 
 /// That intervals were merged, where they were: beside the charts, because a short dip is flatter in a longer stretch.
@@ -303,29 +290,6 @@ fn data_row(op: Op, point: &SeriesPoint) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn point(second: u32, values: &[u64]) -> SeriesPoint {
-        let mut latency = Histogram::new();
-        values.iter().for_each(|value| latency.record(*value));
-        SeriesPoint {
-            start_s: f64::from(second),
-            length_s: 1.0,
-            ios: values.len() as u64,
-            bytes: values.len() as u64 * 4096,
-            latency,
-        }
-    }
-
-    #[test]
-    fn a_long_run_is_merged_and_nothing_is_lost() {
-        let points: Vec<SeriesPoint> = (0..1_000).map(|second| point(second, &[u64::from(second) + 1, 5])).collect();
-        let merged = merged(points);
-        assert!(merged.len() <= MOST_POINTS);
-        assert_eq!(merged.iter().map(|point| point.ios).sum::<u64>(), 2_000);
-        assert_eq!(merged.iter().map(|point| point.latency.count()).sum::<u64>(), 2_000);
-        assert_eq!(merged.iter().filter_map(|point| point.latency.max_ns()).max(), Some(1_000));
-        assert!((merged[0].iops() - 2.0).abs() < 1e-9, "rates are those of the whole stretch");
-    }
 
     #[test]
     fn moments_are_told_apart() {
