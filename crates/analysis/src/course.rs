@@ -128,8 +128,7 @@ fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<War
         let stage = record.plan.hosts.get(host as usize).and_then(|host| host.stages.get(row.stage as usize));
         stage.map_or(0, |stage| stage.workers.iter().filter(|worker| worker.work == row.index).count())
     };
-    let done: BTreeMap<u32, f64> =
-        tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
+    let done: BTreeMap<u32, f64> = tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
     let each: Vec<f64> = done
         .iter()
         .filter_map(|(host, ios)| match planned(*host) {

@@ -161,7 +161,11 @@ impl Histogram {
 
     /// The compact form for run files and the wire.
     pub fn encode(&self) -> EncodedHistogram {
-        encoded(&Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns }, 0, &self.counts)
+        encoded(
+            &Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns },
+            0,
+            &self.counts,
+        )
     }
 }
 

@@ -48,11 +48,17 @@ fn main() {
         writer.append_all(&events).expect("room");
     }
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
-    writer.append(&Event::RunEnded { unix_ns: u64::from(hours) * 3_600 * SECOND_NS, end: RunEnd::Complete }).expect("room");
+    writer
+        .append(&Event::RunEnded { unix_ns: u64::from(hours) * 3_600 * SECOND_NS, end: RunEnd::Complete })
+        .expect("room");
     writer.finish().expect("room");
     let bytes = std::fs::metadata(&path).expect("a file").len();
     let samples = u64::from(hours) * 3_600 * u64::from(hosts);
-    println!("{samples} samples in {bytes} bytes, {} a sample, written in {:.1?}", bytes / samples.max(1), begun.elapsed());
+    println!(
+        "{samples} samples in {bytes} bytes, {} a sample, written in {:.1?}",
+        bytes / samples.max(1),
+        begun.elapsed()
+    );
 }
 
 /// What a host's reads in one second were.

@@ -63,6 +63,25 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 
+/// Why the digests of a record's stages cannot be. Their sums saturate, so that one that is too large is still seen to be.
+pub fn digests(record: &Record) -> Result<(), &'static str> {
+    let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+    let all = || record.stages.iter().filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)));
+    if all().any(|(stage, digest)| digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))) {
+        return Err("a sample belongs to a work that is not there");
+    }
+    let parts = || all().flat_map(|(_, digest)| digest.sums.parts.values());
+    let spans = || all().flat_map(|(_, digest)| digest.frame.spans.values()).flatten();
+    let sums = adds_up(parts().map(|part| part.all.ios))
+        && adds_up(parts().map(|part| part.all.bytes))
+        && adds_up(parts().flat_map(|part| &part.errors).map(|(_, count)| *count))
+        && adds_up(spans().map(|span| span.length_ns))
+        && adds_up(spans().map(|span| span.start_ns))
+        && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.0))
+        && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.1));
+    if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
+}
+
 /// Far below the 64 bits, so that sums of two such sums are safe, too.
 const MOST: u64 = 1 << 62;
 

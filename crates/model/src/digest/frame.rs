@@ -134,7 +134,8 @@ fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
     let loads = || spans.values().flat_map(|spans| spans.iter().filter(|span| span.phase.counts()));
     // Hosts have the same intervals, as a rule: those of the longest, and the rest of all others.
     let longest = spans.values().max_by_key(|spans| spans.len());
-    let mut numbers: Vec<u32> = longest.into_iter().flatten().filter(|s| s.phase.counts()).map(|s| s.interval).collect();
+    let mut numbers: Vec<u32> =
+        longest.into_iter().flatten().filter(|s| s.phase.counts()).map(|s| s.interval).collect();
     numbers.dedup();
     let missing: Vec<u32> =
         loads().map(|span| span.interval).filter(|number| find(&numbers, *number, |n| *n).is_none()).collect();

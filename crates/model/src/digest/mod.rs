@@ -9,8 +9,8 @@ mod sums;
 pub use frame::{Frame, Moment, Place, Span};
 pub use sums::{Counts, HostPart, OpRow, Part, Sums, Total, Unfit, WorkerTotal};
 
-use crate::plan::Plan;
 use crate::Note;
+use crate::plan::Plan;
 use crate::record::StageRecord;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
