@@ -4,6 +4,7 @@
 //! target in the same minutes.
 
 mod contender;
+mod day;
 mod extras;
 mod figures;
 mod fleet;
@@ -136,7 +137,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let names: Vec<&str> = BENCHES
         .iter()
         .map(|bench| bench.name)
-        .chain([metadata::NAME])
+        .chain([metadata::NAME, day::NAME])
         .chain(EXTRAS.iter().map(|extra| extra.name))
         .collect();
     let options = Options::parse(arguments, &names)?;
@@ -147,6 +148,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     if options.wants(metadata::NAME) {
         measure_metadata(&options, &programs, &mut book)?;
+    }
+    if options.wants(day::NAME) {
+        measure_day(&options, &programs, &mut book)?;
     }
     measure_extras(&options, &programs, &mut book);
     if options.write {
@@ -244,6 +248,16 @@ fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> 
     let (table, missed) = metadata::run(&programs.plimsoll, options.rounds)?;
     book.missed.extend(missed);
     book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
+    Ok(())
+}
+
+/// A long run's file, at its full size only where nothing else is asked for.
+fn measure_day(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    println!("\n== {}: {}", day::NAME, day::TITLE);
+    let (table, missed) = day::run(&programs.plimsoll, options.only.is_some())?;
+    print!("{table}");
+    book.missed.extend(missed);
+    book.report.push_str(&format!("\n### {}: {}\n\n{table}", day::NAME, day::TITLE));
     Ok(())
 }
 

@@ -9,18 +9,28 @@ use model::{Histogram, Nanos, Op, Record};
 
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
+/// With fewer, a course over time has no shape.
+const LEAST_POINTS: usize = 24;
+/// So many places all workloads together may have for each of their operations: a page of many points must still open at once.
+const POINTS_OF_PAGE: usize = 2_000;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// A section for each workload of each point.
 pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
-    points.map(|rows| section(record, rows)).collect()
+    let most = most_points(points.clone().count());
+    points.map(|rows| section(record, rows, most)).collect()
 }
 
-fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+/// How many places a line over time may have where there are so many sections.
+fn most_points(sections: usize) -> usize {
+    (POINTS_OF_PAGE / sections.max(1)).clamp(LEAST_POINTS, MOST_POINTS)
+}
+
+fn section(record: &Record, rows: &[ResultRow], most: usize) -> Markup {
     let Some(first) = rows.first() else { return Markup::new() };
-    let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, MOST_POINTS)));
+    let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, most)));
     let mut intervals = 0;
     let drawn: Vec<(Op, Vec<SeriesPoint>)> = all
         .map(|(op, series)| {
@@ -44,7 +54,7 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
             content.push(classed("p", "lead", format!("{}: {}.", row.op.name(), words::done(row, &done))));
         }
     }
-    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len())));
+    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len()), most));
     content.push(classed("div", "charts", charts));
     content.push(data(&drawn, intervals));
     classed("section", "workload", content)
@@ -58,14 +68,14 @@ fn others(record: &Record, row: &ResultRow) -> Option<String> {
 }
 
 /// That intervals were merged, where they were: beside the charts, because a short dip is flatter in a longer stretch.
-fn merged_words(intervals: usize, drawn: usize) -> Markup {
+fn merged_words(intervals: usize, drawn: usize, most: usize) -> Markup {
     if drawn == 0 || drawn == intervals {
         return Markup::new();
     }
     let text = format!(
         "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): their requests are added and their \
          histograms merged, so a rate is that of the whole stretch and a quantile is that of all its requests.",
-        intervals.div_ceil(MOST_POINTS),
+        intervals.div_ceil(most),
         words::count(intervals as u64)
     );
     classed("p", "remark", text)
@@ -290,6 +300,11 @@ fn data_row(op: Op, point: &SeriesPoint) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_sections_share_the_room_of_the_page() {
+        assert_eq!([0, 1, 8, 50, 1_000].map(most_points), [240, 240, 240, 40, 24]);
+    }
 
     #[test]
     fn moments_are_told_apart() {
