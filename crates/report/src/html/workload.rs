@@ -10,25 +10,44 @@ use model::{Histogram, Nanos, Op, Record};
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
 /// With fewer, a course over time has no shape.
-const LEAST_POINTS: usize = 24;
-/// So many places all workloads together may have for each of their operations: a page of many points must still open at once.
-const POINTS_OF_PAGE: usize = 2_000;
+const LEAST_POINTS: usize = 16;
+/// Quantiles are drawn so many times in each tenfold step towards 1.
+const STEPS: u32 = 20;
+/// So many sections may have all that they can use; more of them share [`POINTS_OF_PAGE`].
+const FULL_SECTIONS: usize = 8;
+/// So many places the sections of a page of many have together: it must still open at once.
+const POINTS_OF_PAGE: usize = 800;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// A section for each workload of each point.
 pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
-    let most = most_points(points.clone().count());
-    points.map(|rows| section(record, rows, most)).collect()
+    let fineness = Fineness::of(points.clone().count());
+    points.map(|rows| section(record, rows, fineness)).collect()
 }
 
-/// How many places a line over time may have where there are so many sections.
-fn most_points(sections: usize) -> usize {
-    (POINTS_OF_PAGE / sections.max(1)).clamp(LEAST_POINTS, MOST_POINTS)
+/// How finely the lines of a section are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fineness {
+    /// Places on a line over time.
+    points: usize,
+    /// Quantiles in each tenfold step towards 1.
+    steps: u32,
 }
 
-fn section(record: &Record, rows: &[ResultRow], most: usize) -> Markup {
+impl Fineness {
+    /// Where there are so many sections.
+    fn of(sections: usize) -> Fineness {
+        if sections <= FULL_SECTIONS {
+            return Fineness { points: MOST_POINTS, steps: STEPS };
+        }
+        Fineness { points: (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS), steps: STEPS / 4 }
+    }
+}
+
+fn section(record: &Record, rows: &[ResultRow], fineness: Fineness) -> Markup {
+    let most = fineness.points;
     let Some(first) = rows.first() else { return Markup::new() };
     let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, most)));
     let mut intervals = 0;
@@ -42,7 +61,7 @@ fn section(record: &Record, rows: &[ResultRow], most: usize) -> Markup {
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render());
     }
-    charts.push(distribution(rows).render());
+    charts.push(distribution(rows, fineness.steps).render());
     charts.push(figures(rows));
     let mut content = plain("h2", name(first));
     content.push(classed("p", "lead", words::work(&first.work, first.workers)));
@@ -185,8 +204,8 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
 }
 
 /// Latency against the share of requests that did not exceed it, on an axis of nines.
-fn distribution(rows: &[ResultRow]) -> Lines {
-    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency)).collect();
+fn distribution(rows: &[ResultRow], steps: u32) -> Lines {
+    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency, steps)).collect();
     let all = || lines.iter().flat_map(|line| &line.points);
     let values = || all().filter_map(|point| point.y);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -203,11 +222,11 @@ fn distribution(rows: &[ResultRow]) -> Lines {
     }
 }
 
-fn quantiles(op: Op, latency: &Histogram) -> Line {
+fn quantiles(op: Op, latency: &Histogram, fine: u32) -> Line {
     let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
-    let steps = if latency.count() == 0 { 0 } else { (supported * 20.0 + 1e-6) as u32 + 1 };
+    let steps = if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
     let point = |step: u32| {
-        let share = 1.0 - 10f64.powf(-f64::from(step) / 20.0);
+        let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
         Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)), also: String::new() }
     };
     Line { name: op.name().to_owned(), style: line_of(op), points: (0..steps).map(point).collect() }
@@ -303,7 +322,8 @@ mod tests {
 
     #[test]
     fn many_sections_share_the_room_of_the_page() {
-        assert_eq!([0, 1, 8, 50, 1_000].map(most_points), [240, 240, 240, 40, 24]);
+        let points = [0, 1, 8, 9, 50, 1_000].map(|sections| Fineness::of(sections).points);
+        assert_eq!(points, [240, 240, 240, 88, 16, 16]);
     }
 
     #[test]
@@ -316,9 +336,9 @@ mod tests {
     fn quantiles_end_where_too_few_requests_lie_beyond() {
         let mut latency = Histogram::new();
         (0..10_000).for_each(|value| latency.record(value));
-        let last = quantiles(Op::Read, &latency).points.last().cloned().expect("points");
+        let last = quantiles(Op::Read, &latency, STEPS).points.last().cloned().expect("points");
         assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
-        assert!(quantiles(Op::Read, &Histogram::new()).points.is_empty());
+        assert!(quantiles(Op::Read, &Histogram::new(), STEPS).points.is_empty());
     }
 
     #[test]
