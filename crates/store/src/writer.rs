@@ -85,7 +85,7 @@ impl Writer {
             }
             transaction.commit()
         });
-        let written = written.and_then(|()| self.settle(event));
+        let written = written.and_then(|()| self.settle(events));
         written.map_err(|error| {
             self.series.forget();
             StoreError::Write(self.path.clone(), in_words(&error))
@@ -94,8 +94,9 @@ impl Writer {
 
     /// Has the disk take plan and testbed for good, once, when the first sample comes. The run's start waits for no disk: until then there is
     /// nothing to lose.
-    fn settle(&mut self, event: &Event) -> rusqlite::Result<()> {
-        if self.is_settled || !matches!(event, Event::Sample(_)) {
+    fn settle(&mut self, events: &[Event]) -> rusqlite::Result<()> {
+        let is_sample = |event: &Event| matches!(event, Event::Sample(_));
+        if self.is_settled || !events.iter().any(is_sample) {
             return Ok(());
         }
         self.is_settled = true;
