@@ -1,7 +1,6 @@
 //! A result taken apart: what each host had of it. The parts are added up from the same intervals as the total, so that their sum is the
 //! total to the last request.
 
-use crate::degraded::counted;
 use crate::results::ResultRow;
 use model::{Histogram, Record};
 use std::collections::BTreeMap;
@@ -69,24 +68,22 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
         }
     }
     let Some(stage) = record.stage(row.stage) else { return shares };
-    let mut time_ns: BTreeMap<u32, u64> = BTreeMap::new();
-    for sample in counted(record, stage) {
-        let time = time_ns.entry(sample.host).or_insert(0);
-        *time = time.saturating_add(sample.length_ns);
-        for op in sample.ops.iter().filter(|op| (op.work, op.op) == (row.index, row.op)) {
-            let share = shares.entry(sample.host).or_insert_with(|| unplanned(record, sample.host));
-            share.ios = share.ios.saturating_add(op.ios);
-            share.bytes = share.bytes.saturating_add(op.bytes);
-            // The run file was checked when it was read: a histogram that is none cannot come this far.
-            let _ = op.latency.merge_into(&mut share.latency);
-            for (errno, count) in &op.errors {
-                let sum = share.errors.entry(*errno).or_insert(0);
-                *sum = sum.saturating_add(*count);
-            }
+    let digest = stage.digest(record);
+    let hosts = digest.part(row.index, row.op).into_iter().flat_map(|part| &part.hosts);
+    // One that had it only in intervals that do not count was not heard of in it.
+    for (number, host) in hosts.filter(|(number, host)| host.is_counted(&digest.frame, **number)) {
+        let share = shares.entry(*number).or_insert_with(|| unplanned(record, *number));
+        share.ios = share.ios.saturating_add(host.counts.ios);
+        share.bytes = share.bytes.saturating_add(host.counts.bytes);
+        share.latency.merge_tight(&host.latency);
+        for (errno, count) in &host.errors {
+            let sum = share.errors.entry(*errno).or_insert(0);
+            *sum = sum.saturating_add(*count);
         }
     }
     for (number, share) in &mut shares {
-        share.seconds = time_ns.get(number).map_or(0.0, |ns| *ns as f64 / 1e9);
+        let time_ns = digest.frame.counted(*number).fold(0u64, |sum, span| sum.saturating_add(span.length_ns));
+        share.seconds = time_ns as f64 / 1e9;
     }
     shares
 }

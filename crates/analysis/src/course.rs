@@ -20,7 +20,7 @@ const FALSE_ALARMS: f64 = 0.01;
 const MOST_OF_DEPTH: f64 = 1.1;
 
 /// The doubts about one row that only time and company show.
-pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally) -> Vec<Warning> {
+pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     let mut found = over_time(row, tally);
     found.extend(over_workers(record, row, tally));
     found.extend(over_hosts(record, row, tally));
@@ -40,7 +40,7 @@ fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
     }
 }
 
-fn over_time(row: &ResultRow, tally: &Tally) -> Vec<Warning> {
+fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     // How often an fsync comes follows from the writes.
     if row.op == Op::Fsync {
         return Vec::new();
@@ -86,17 +86,18 @@ fn changed(host: Option<u32>, slots: &[Slot], start: usize, change: Change, time
 }
 
 /// The host that changed most, where all together did not.
-fn one_host(row: &ResultRow, tally: &Tally) -> Option<Warning> {
+fn one_host(row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
     let count = tally.hosts.len();
     if count < 2 {
         return None;
     }
     let found = tally.hosts.iter().filter_map(|(host, slots)| {
         // With many hosts, each may alarm the more rarely (Bonferroni).
-        let (change, times) = largest(&changes(&levels(row, slots), FALSE_ALARMS / count as f64))?;
+        let slots: Vec<Slot> = slots.slots().collect();
+        let (change, times) = largest(&changes(&levels(row, &slots), FALSE_ALARMS / count as f64))?;
         Some((
             (change.after - change.before).abs() / change.before.max(1e-9),
-            changed(Some(*host), slots, 0, change, times),
+            changed(Some(*host), &slots, 0, change, times),
         ))
     });
     found.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, warning)| warning)
@@ -106,7 +107,7 @@ fn unfair(counts: &[f64]) -> Option<Spread> {
     spread(counts).filter(Spread::is_unfair)
 }
 
-fn over_workers(record: &Record, row: &ResultRow, tally: &Tally) -> Option<Warning> {
+fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
     if record.plan.backend == Backend::Null || row.op == Op::Fsync {
         return None;
     }
@@ -119,7 +120,7 @@ fn over_workers(record: &Record, row: &ResultRow, tally: &Tally) -> Option<Warni
     Some(Warning::UnfairWorkers { short: worst.short, of: worst.of, least: worst.least })
 }
 
-fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally) -> Option<Warning> {
+fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
     if record.plan.backend == Backend::Null || row.op == Op::Fsync {
         return None;
     }
@@ -127,8 +128,7 @@ fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally) -> Option<Warning
         let stage = record.plan.hosts.get(host as usize).and_then(|host| host.stages.get(row.stage as usize));
         stage.map_or(0, |stage| stage.workers.iter().filter(|worker| worker.work == row.index).count())
     };
-    let done: BTreeMap<u32, f64> =
-        tally.hosts.iter().map(|(host, slots)| (*host, slots.iter().map(|slot| slot.ios).sum())).collect();
+    let done: BTreeMap<u32, f64> = tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
     let each: Vec<f64> = done
         .iter()
         .filter_map(|(host, ios)| match planned(*host) {

@@ -1,63 +1,31 @@
 //! Intervals that were measured without a host that was lost. They are kept out of every figure as long as there are others: a total over
-//! fewer hosts is another figure, not a worse one.
+//! fewer hosts is another figure, not a worse one. Which they are, [`model::digest::Frame`] says.
 
-use crate::results::load;
-use crate::settled;
-use model::record::StageRecord;
-use model::{IntervalSample, NoteKind, Record};
+use model::Record;
+use model::digest::Frame;
 
 /// What a stage lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Degraded {
     /// The hosts' names.
     pub(crate) hosts: Vec<String>,
-    /// The first interval without one of them.
-    pub(crate) from: u32,
     /// Whether no interval was whole, so that the figures rest on what there is.
     pub(crate) wholly: bool,
 }
 
-/// What `stage` lost, if anything.
-pub(crate) fn degraded(record: &Record, stage: &StageRecord) -> Option<Degraded> {
-    let has_work = |host: u32| {
-        let planned = record.plan.hosts.get(host as usize).and_then(|host| host.stages.get(stage.stage as usize));
-        planned.is_some_and(|stage| !stage.workers.is_empty())
-    };
-    let until_now = |lost: Option<u32>| lost.is_some_and(|lost| lost <= stage.stage);
-    let mut lost: Vec<u32> = record
-        .notes
-        .iter()
-        .filter(|note| note.kind == NoteKind::HostLost && until_now(note.stage) && has_work(note.host))
-        .map(|note| note.host)
-        .collect();
-    lost.dedup();
-    let next = |host: &u32| {
-        load(stage)
-            .filter(|sample| sample.host == *host)
-            .map(|sample| sample.interval.saturating_add(1))
-            .max()
-            .unwrap_or(0)
-    };
-    let from = lost.iter().map(next).min()?;
+/// What a stage lost, if anything.
+pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
+    let from = frame.degraded_from?;
     let name =
         |host: &u32| record.plan.hosts.get(*host as usize).map_or_else(String::new, |host| host.hostname.clone());
-    Some(Degraded { hosts: lost.iter().map(name).collect(), from, wholly: from == 0 })
-}
-
-/// The intervals that figures rest on.
-pub(crate) fn counted<'a>(record: &Record, stage: &'a StageRecord) -> impl Iterator<Item = &'a IntervalSample> + Clone {
-    let end = degraded(record, stage).filter(|degraded| !degraded.wholly).map_or(u32::MAX, |degraded| degraded.from);
-    // Of what was lost before it settled, there is no steady part.
-    let start = Some(settled::from(record, stage)).filter(|start| *start < end).unwrap_or(0);
-    load(stage).filter(move |sample| (start..end).contains(&sample.interval))
+    Some(Degraded { hosts: frame.lost.iter().map(name).collect(), wholly: from == 0 })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::Recorded;
     use crate::{Warning, results};
-    use model::{Note, Op, StageKind};
+    use model::{Note, NoteKind, Op, StageKind};
 
     fn lose(recorded: &mut Recorded, stage: u32, host: u32) {
         let note = Note { stage: Some(stage), host, kind: NoteKind::HostLost, detail: "gone".into() };

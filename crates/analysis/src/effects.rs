@@ -1,7 +1,7 @@
 //! What each thing that happened inside a measurement did to it: in total, and to every host.
 
 use crate::aftermath::{Aftermath, Interval, aftermath};
-use crate::results::load;
+use model::digest::{Digest, Span};
 use model::record::StageRecord;
 use model::{Occurrence, Op, Record, StageKind};
 use std::collections::BTreeMap;
@@ -79,36 +79,39 @@ struct Course {
 
 /// How each work of a stage went. Fsyncs are no requests of their own.
 fn courses(record: &Record, stage: &StageRecord) -> Vec<Course> {
+    let digest = stage.digest(record);
     let works = record.plan.stages.get(stage.stage as usize).map_or(0, |stage| stage.works.len());
-    let mut courses: Vec<Course> = (0..works).map(|_| Course::default()).collect();
-    let mut totals: Vec<BTreeMap<u32, Interval>> = vec![BTreeMap::new(); works];
-    for sample in load(stage) {
-        for (work, course) in courses.iter_mut().enumerate() {
-            let mut here = Interval {
-                start_s: sample.start_ns as f64 / 1e9,
-                length_s: sample.length_ns as f64 / 1e9,
-                ios: 0.0,
-                latency_ns: 0.0,
-            };
-            for op in sample.ops.iter().filter(|op| op.work as usize == work && op.op != Op::Fsync) {
-                here.ios += op.ios as f64;
-                // Checked when the run file was read.
-                here.latency_ns += op.latency.decode().map_or(0.0, |latency| latency.sum_ns() as f64);
+    (0..).take(works).map(|work| course(&digest, work)).collect()
+}
+
+/// How one work went, in all intervals of load.
+fn course(digest: &Digest, work: u32) -> Course {
+    let parts =
+        || digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync).map(|(_, part)| part);
+    let total = digest.frame.moments.iter().enumerate().map(|(at, moment)| {
+        let totals = || parts().filter_map(|part| part.total(at));
+        Interval {
+            start_s: moment.start_ns as f64 / 1e9,
+            length_s: moment.length_ns as f64 / 1e9,
+            ios: totals().map(|total| total.counts.ios as f64).sum(),
+            // Checked when the run file was read.
+            latency_ns: totals().map(|total| total.latency.sum_ns().unwrap_or(0) as f64).sum(),
+        }
+    });
+    let of_host = |(host, spans): (&u32, &Vec<Span>)| {
+        let loads = spans.iter().enumerate().filter(|(_, span)| span.phase.counts());
+        let intervals = loads.map(|(at, span)| {
+            let here = || parts().filter_map(|part| part.hosts.get(host));
+            Interval {
+                start_s: span.start_ns as f64 / 1e9,
+                length_s: span.length_ns as f64 / 1e9,
+                ios: here().map(|part| part.ios(at) as f64).sum(),
+                latency_ns: here().map(|part| part.latency_ns(at) as f64).sum(),
             }
-            let total = totals[work].entry(sample.interval).or_insert(Interval { ios: 0.0, latency_ns: 0.0, ..here });
-            total.length_s = total.length_s.max(here.length_s);
-            total.ios += here.ios;
-            total.latency_ns += here.latency_ns;
-            course.hosts.entry(sample.host).or_default().push(here);
-        }
-    }
-    for (course, total) in courses.iter_mut().zip(totals) {
-        course.total = total.into_values().collect();
-        for intervals in course.hosts.values_mut() {
-            intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        }
-    }
-    courses
+        });
+        (*host, intervals.collect())
+    };
+    Course { total: total.collect(), hosts: digest.frame.spans.iter().map(of_host).collect() }
 }
 
 #[cfg(test)]

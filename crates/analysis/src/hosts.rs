@@ -1,19 +1,19 @@
 //! What each host carried of a result.
 
 use crate::results::ResultRow;
-use crate::tally::tallies;
+use crate::tally::{HostTally, tally};
 use model::Record;
 
 /// Each host's number in the plan and its requests per second while the load was on, in the order of the plan: its requests ÷ the time of
 /// its own intervals. Nothing of a stage that is not there.
 pub fn host_rates(record: &Record, row: &ResultRow) -> Vec<(u32, f64)> {
     let Some(stage) = record.stage(row.stage) else { return Vec::new() };
-    let Some(tally) = tallies(record, stage, &[row]).pop() else { return Vec::new() };
-    let rate = |slots: &[crate::tally::Slot]| {
-        let (ios, seconds) = slots.iter().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
+    let digest = stage.digest(record);
+    let rate = |slots: &HostTally<'_>| {
+        let (ios, seconds) = slots.slots().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
         if seconds > 0.0 { ios / seconds } else { 0.0 }
     };
-    tally.hosts.iter().map(|(host, slots)| (*host, rate(slots))).collect()
+    tally(&digest, row).hosts.iter().map(|(host, slots)| (*host, rate(slots))).collect()
 }
 
 #[cfg(test)]

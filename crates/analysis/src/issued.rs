@@ -22,16 +22,16 @@ pub fn issued(record: &Record) -> Vec<Issued> {
     let mut totals: Vec<Issued> = Vec::new();
     for stage in &record.stages {
         let Some(planned) = record.plan.stages.get(stage.stage as usize) else { continue };
-        for sample in stage.samples.iter().flat_map(|sample| &sample.ops) {
-            let errors = sample.error_count();
-            let ios = sample.ios + errors;
-            match totals.iter_mut().find(|total| (total.stage, total.op) == (planned.kind, sample.op)) {
+        for ((_, op), part) in &stage.digest(record).sums.parts {
+            let errors = part.errors.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+            let (ios, bytes) = (part.all.ios.saturating_add(errors), part.all.bytes);
+            match totals.iter_mut().find(|total| (total.stage, total.op) == (planned.kind, *op)) {
                 Some(total) => {
-                    total.ios += ios;
-                    total.bytes += sample.bytes;
-                    total.errors += errors;
+                    total.ios = total.ios.saturating_add(ios);
+                    total.bytes = total.bytes.saturating_add(bytes);
+                    total.errors = total.errors.saturating_add(errors);
                 }
-                None => totals.push(Issued { stage: planned.kind, op: sample.op, ios, bytes: sample.bytes, errors }),
+                None => totals.push(Issued { stage: planned.kind, op: *op, ios, bytes, errors }),
             }
         }
     }

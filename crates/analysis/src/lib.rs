@@ -22,7 +22,8 @@ mod page_cache;
 pub mod published;
 mod results;
 mod series;
-mod settled;
+#[cfg(test)]
+mod settled_tests;
 #[cfg(test)]
 mod simulated;
 mod state;
@@ -43,7 +44,7 @@ pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
 pub use results::{Cpu, Done, Progress, ResultRow};
-pub use series::{SeriesPoint, series};
+pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use sure::Sure;
 pub use validity::results;

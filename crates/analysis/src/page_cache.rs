@@ -2,8 +2,8 @@
 
 use crate::results::ResultRow;
 use crate::warning::Warning;
+use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
-use model::record::StageRecord;
 use model::spec::Backend;
 use model::testbed::HostFacts;
 use model::{Bytes, Note, NoteKind, Op, Record};
@@ -55,18 +55,18 @@ fn fits(footprint: Bytes, memory: Bytes) -> Option<Warning> {
 
 /// Whether a part of a stage's reads never came to a device: what the hosts' kernels say that devices were made to read, beside what was
 /// read.
-pub(crate) fn from_memory(record: &Record, stage: &StageRecord, row: &ResultRow) -> Option<Warning> {
+pub(crate) fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) -> Option<Warning> {
     if row.op != Op::Read || !devices_are_counted(record) {
         return None;
     }
-    let notes = record.notes.iter().filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage.stage));
+    let notes = record.notes.iter().filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage));
     let counts: Vec<u64> = notes.filter_map(|note| note.detail.split(' ').next()?.parse().ok()).collect();
     if counts.is_empty() {
         return None;
     }
     let from_devices = counts.into_iter().fold(0, u64::saturating_add);
-    let ops = stage.samples.iter().flat_map(|sample| &sample.ops);
-    let read: u64 = ops.filter(|sample| sample.op == Op::Read).map(|sample| sample.bytes).sum();
+    let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op == Op::Read);
+    let read = parts.fold(0u64, |sum, (_, part)| sum.saturating_add(part.all.bytes));
     if read == 0 {
         return None;
     }

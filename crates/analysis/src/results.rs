@@ -1,12 +1,11 @@
 //! What each point carried: one row for each operation that it measured.
 
-use crate::degraded::{counted, degraded};
 use crate::sure::Sure;
 use crate::warning::Warning;
+use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;
-use model::sample::OpSample;
-use model::{Histogram, IntervalSample, Op, Phase, Record, StageEnd};
+use model::{Histogram, Op, Phase, Record, StageEnd};
 use std::collections::BTreeMap;
 
 /// One operation of one measured point.
@@ -133,28 +132,19 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
-/// One row for each operation of each point whose `measure` stage began, in the order of the plan; no doubts yet.
-pub(crate) fn figures(record: &Record) -> Vec<ResultRow> {
-    let points = 0..record.plan.points.len() as u32;
-    points
-        .filter_map(|point| record.plan.measure_stage(point))
-        .filter_map(|stage| record.stage(stage))
-        .flat_map(|stage| rows(record, stage))
-        .collect()
-}
-
-fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
+/// One row for each operation of a `measure` stage; no doubts yet.
+pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec<ResultRow> {
     let Some(planned) = record.plan.stages.get(stage.stage as usize) else { return Vec::new() };
     let Some((number, point)) = planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?))) else {
         return Vec::new();
     };
-    let seconds = seconds(record, stage, Phase::counts);
+    let seconds = seconds(digest, Phase::counts);
     let once = planned.stop().once();
     let repeats = record.plan.repeats();
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
-        let cpu = cpu(record, stage, index);
-        for op in operations(work, stage, index) {
+        let cpu = cpu(digest, index);
+        for op in operations(work, digest, index) {
             let mut row = ResultRow {
                 point: number,
                 stage: stage.stage,
@@ -172,36 +162,34 @@ fn rows(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
                 latency: Histogram::new(),
                 errors: BTreeMap::new(),
                 cpu,
-                done: once.map(|once| done(record, stage, (index, op), once.stonewall)),
+                done: once.map(|once| done(digest, (index, op), once.stonewall)),
                 complete: stage.end == Some(StageEnd::Complete),
                 sure: Sure::default(),
                 warnings: Vec::new(),
             };
-            let samples = counted(record, stage).flat_map(|sample| &sample.ops);
-            samples.filter(|sample| (sample.work, sample.op) == (index, op)).for_each(|sample| add(&mut row, sample));
+            if let Some(part) = digest.part(index, op) {
+                add(&mut row, part);
+            }
             rows.push(row);
         }
     }
     rows
 }
 
-fn add(row: &mut ResultRow, sample: &OpSample) {
-    row.ios += sample.ios;
-    row.bytes += sample.bytes;
-    // The run file was checked when it was read: a histogram that is none cannot come this far.
-    let _ = sample.latency.merge_into(&mut row.latency);
-    for (errno, count) in &sample.errors {
-        *row.errors.entry(*errno).or_insert(0) += count;
+fn add(row: &mut ResultRow, part: &Part) {
+    for host in part.hosts.values() {
+        row.ios = row.ios.saturating_add(host.counts.ios);
+        row.bytes = row.bytes.saturating_add(host.counts.bytes);
+        row.latency.merge_tight(&host.latency);
+        for (errno, count) in &host.errors {
+            let sum = row.errors.entry(*errno).or_insert(0);
+            *sum = sum.saturating_add(*count);
+        }
     }
 }
 
-/// The intervals in which the load was on.
-pub(crate) fn load(stage: &StageRecord) -> impl Iterator<Item = &IntervalSample> + Clone {
-    stage.samples.iter().filter(|sample| sample.phase.counts())
-}
-
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
-fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
+fn operations(work: &Work, digest: &Digest, index: u32) -> Vec<Op> {
     let planned = |op: &Op| match (op, work.metadata) {
         (Op::Read, _) => work.reads(),
         (Op::Write, _) => work.writes(),
@@ -209,20 +197,20 @@ fn operations(work: &Work, stage: &StageRecord, index: u32) -> Vec<Op> {
         (op, Some(metadata)) => metadata.does(*op),
         (_, None) => false,
     };
-    let seen =
-        |op: &Op| load(stage).flat_map(|sample| &sample.ops).any(|sample| (sample.work, sample.op) == (index, *op));
+    let seen = |op: &Op| digest.part(index, *op).is_some_and(|part| !part.totals.is_empty());
     Op::ALL.into_iter().filter(|op| planned(op) || seen(op)).collect()
 }
 
 /// What was done until the first worker was done, and in all. At a stonewall, what was outstanding belongs to it; without one, nothing is.
-fn done(record: &Record, stage: &StageRecord, (index, op): (u32, Op), stonewall: bool) -> Done {
+fn done(digest: &Digest, (index, op): (u32, Op), stonewall: bool) -> Done {
     let progress = |is_in: fn(Phase) -> bool| {
-        let samples = phases(record, stage, is_in).flat_map(|sample| &sample.ops);
-        let mine = || samples.clone().filter(|sample| (sample.work, sample.op) == (index, op));
+        let part = digest.part(index, op);
+        let phases = PHASES.into_iter().filter(|phase| is_in(*phase) && is_counted(digest, *phase));
+        let counts: Vec<Counts> = phases.filter_map(|phase| part.map(|part| part.phase(phase))).collect();
         Progress {
-            seconds: seconds(record, stage, is_in),
-            ios: mine().map(|sample| sample.ios).sum(),
-            bytes: mine().map(|sample| sample.bytes).sum(),
+            seconds: seconds(digest, is_in),
+            ios: counts.iter().fold(0, |sum, counts| sum.saturating_add(counts.ios)),
+            bytes: counts.iter().fold(0, |sum, counts| sum.saturating_add(counts.bytes)),
         }
     };
     Done {
@@ -231,42 +219,36 @@ fn done(record: &Record, stage: &StageRecord, (index, op): (u32, Op), stonewall:
     }
 }
 
-/// What counts of some phases; the drain, if it is one of them, only of a stage that no host was lost in.
-fn phases<'a>(
-    record: &Record,
-    stage: &'a StageRecord,
-    is_in: fn(Phase) -> bool,
-) -> impl Iterator<Item = &'a IntervalSample> + Clone {
-    let is_whole = degraded(record, stage).is_none();
-    let drain = stage.samples.iter().filter(move |sample| sample.phase == Phase::Drain && is_whole);
-    counted(record, stage).chain(drain).filter(move |sample| is_in(sample.phase))
+const PHASES: [Phase; 3] = [Phase::Load, Phase::Tail, Phase::Drain];
+
+/// What counts of the phases: the drain only of a stage that no host was lost in.
+fn is_counted(digest: &Digest, phase: Phase) -> bool {
+    phase.counts() || digest.frame.degraded_from.is_none()
 }
 
 /// The time of some phases of a stage: hosts run side by side, so theirs do not add up.
-fn seconds(record: &Record, stage: &StageRecord, is_in: fn(Phase) -> bool) -> f64 {
-    let mut hosts: BTreeMap<u32, u64> = BTreeMap::new();
-    for sample in phases(record, stage, is_in) {
-        *hosts.entry(sample.host).or_insert(0) += sample.length_ns;
-    }
-    hosts.values().max().map_or(0.0, |ns| *ns as f64 / 1e9)
+fn seconds(digest: &Digest, is_in: fn(Phase) -> bool) -> f64 {
+    let host_ns = |spans: &Vec<model::digest::Span>| {
+        let counted = |span: &&model::digest::Span| {
+            is_in(span.phase)
+                && is_counted(digest, span.phase)
+                && (!span.phase.counts() || digest.frame.is_counted(span.interval))
+        };
+        spans.iter().filter(counted).fold(0u64, |sum, span| sum.saturating_add(span.length_ns))
+    };
+    digest.frame.spans.values().map(host_ns).max().map_or(0.0, |ns| ns as f64 / 1e9)
 }
 
 /// CPU time of the workers that do one work of a stage.
-fn cpu(record: &Record, stage: &StageRecord, index: u32) -> Cpu {
+fn cpu(digest: &Digest, index: u32) -> Cpu {
     let mut total = Cpu::default();
     // By host and worker: CPU time, and the time in which it was taken.
     let mut workers: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
-    for sample in counted(record, stage) {
-        let planned =
-            record.plan.hosts.get(sample.host as usize).and_then(|host| host.stages.get(stage.stage as usize));
-        let does =
-            |worker: u32| planned.and_then(|stage| stage.workers.get(worker as usize)).is_some_and(|w| w.work == index);
-        for worker in sample.workers.iter().filter(|worker| does(worker.worker)) {
-            total.user_ns += worker.cpu_user_ns;
-            total.system_ns += worker.cpu_system_ns;
-            let entry = workers.entry((sample.host, worker.worker)).or_default();
-            entry.0 += worker.cpu_user_ns + worker.cpu_system_ns;
-            entry.1 += sample.length_ns;
+    for ((host, worker), sums) in &digest.sums.workers {
+        if digest.frame.work_of(*host, *worker) == Some(index) {
+            total.user_ns = total.user_ns.saturating_add(sums.user_ns);
+            total.system_ns = total.system_ns.saturating_add(sums.system_ns);
+            workers.insert((*host, *worker), (sums.user_ns.saturating_add(sums.system_ns), sums.time_ns));
         }
     }
     let share = |(busy, time): &(u64, u64)| if *time > 0 { *busy as f64 / *time as f64 } else { 0.0 };

@@ -1,8 +1,6 @@
 //! How a stage went over time, for the charts.
 
-use crate::results::load;
 use model::{Histogram, Op, Record};
-use std::collections::BTreeMap;
 
 /// One operation in one interval, all hosts together.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,27 +29,41 @@ impl SeriesPoint {
     }
 }
 
+/// How an operation went over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// How many intervals there are.
+    pub intervals: usize,
+    /// What was done, in order; each point stands for as many neighbouring intervals as the others, the last one for the rest.
+    pub points: Vec<SeriesPoint>,
+}
+
 /// The intervals of a stage in which the load was on, in order, for one of its works; an interval without a completion of `op` is one
-/// with 0 requests.
-pub fn series(record: &Record, stage: u32, work: u32, op: Op) -> Vec<SeriesPoint> {
-    let mut intervals: BTreeMap<u32, SeriesPoint> = BTreeMap::new();
-    for sample in record.stage(stage).into_iter().flat_map(load) {
-        let point = intervals.entry(sample.interval).or_insert_with(|| SeriesPoint {
-            start_s: sample.start_ns as f64 / 1e9,
-            length_s: 0.0,
+/// with 0 requests. If they are more than `most`, neighbours are taken together: counts are added and histograms merged, never averaged.
+pub fn series(record: &Record, stage: u32, work: u32, op: Op, most: usize) -> Series {
+    let Some(stage) = record.stage(stage) else { return Series::default() };
+    let digest = stage.digest(record);
+    let part = digest.part(work, op);
+    let moments = &digest.frame.moments;
+    let together = moments.len().div_ceil(most.max(1)).max(1);
+    let chunks = (0..).step_by(together).zip(moments.chunks(together));
+    let point = |(first, chunk): (usize, &[model::digest::Moment])| {
+        let mut point = SeriesPoint {
+            start_s: chunk.first().map_or(0.0, |moment| moment.start_ns as f64 / 1e9),
+            length_s: chunk.iter().map(|moment| moment.length_ns as f64 / 1e9).sum(),
             ios: 0,
             bytes: 0,
             latency: Histogram::new(),
-        });
-        point.length_s = point.length_s.max(sample.length_ns as f64 / 1e9);
-        for part in sample.ops.iter().filter(|part| (part.work, part.op) == (work, op)) {
-            point.ios += part.ios;
-            point.bytes += part.bytes;
+        };
+        for total in (first..first + chunk.len()).filter_map(|at| part?.total(at)) {
+            point.ios = point.ios.saturating_add(total.counts.ios);
+            point.bytes = point.bytes.saturating_add(total.counts.bytes);
             // Checked when the run file was read.
-            let _ = part.latency.merge_into(&mut point.latency);
+            let _ = total.latency.merge_into(&mut point.latency);
         }
-    }
-    intervals.into_values().collect()
+        point
+    };
+    Series { intervals: moments.len(), points: chunks.map(point).collect() }
 }
 
 #[cfg(test)]
@@ -69,9 +81,24 @@ mod tests {
             recorded.host_interval(stage, host, 1, &[]);
             recorded.host_interval(stage, host, 2, &[(Op::Read, &[100; 7])]);
         }
-        let points = series(&recorded.record(), stage, 0, Op::Read);
+        let points = series(&recorded.record(), stage, 0, Op::Read, 10).points;
         let ios: Vec<u64> = points.iter().map(|point| point.ios).collect();
         assert_eq!(ios, [10, 0, 14]);
         assert_eq!((points[2].start_s, points[2].iops()), (2.0, 14.0));
+    }
+
+    #[test]
+    fn a_long_run_is_merged_and_nothing_is_lost() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        (0..1_000).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])]));
+        let merged = series(&recorded.record(), stage, 0, Op::Read, 240);
+        let points = merged.points;
+        assert_eq!((merged.intervals, points.len()), (1_000, 200));
+        assert_eq!(points.iter().map(|point| point.ios).sum::<u64>(), 2_000);
+        assert_eq!(points.iter().map(|point| point.latency.count()).sum::<u64>(), 2_000);
+        assert_eq!(points.iter().filter_map(|point| point.latency.max_ns()).max(), Some(1_000));
+        assert!((points[0].iops() - 2.0).abs() < 1e-9, "rates are those of the whole stretch");
+        assert_eq!(points[1].start_s, 5.0);
     }
 }

@@ -1,23 +1,4 @@
-//! Of a stage that went on until it was steady: from where on it is what the figures are of.
-
-use crate::results::load;
-use model::plan::Steady;
-use model::record::StageRecord;
-use model::{NoteKind, Record, StageEnd};
-
-/// The first interval that figures rest on: a window of rounds before the end, where the stage was found steady; 0 for any other stage.
-///
-/// The stage ends as soon as all hosts can hear of it, so this window lies a few intervals behind the one that was found steady.
-pub(crate) fn from(record: &Record, stage: &StageRecord) -> u32 {
-    let planned = record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
-    let said = |kind: NoteKind| record.notes.iter().any(|note| note.stage == Some(stage.stage) && note.kind == kind);
-    let Some(steady) = planned.filter(|_| stage.end == Some(StageEnd::Complete) && said(NoteKind::Settled)) else {
-        return 0;
-    };
-    let intervals = load(stage).map(|sample| u64::from(sample.interval) + 1).max().unwrap_or(0);
-    let window = (steady.round.0 / record.plan.interval.0.max(1)).saturating_mul(Steady::ROUNDS);
-    u32::try_from(intervals.saturating_sub(window)).unwrap_or(0)
-}
+//! Of a stage that went on until it was steady: what its figures are of. [`model::digest::Frame`] says which intervals those are.
 
 #[cfg(test)]
 mod tests {

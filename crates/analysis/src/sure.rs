@@ -2,7 +2,7 @@
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval, error_of_mean, ratio};
 use crate::student;
-use crate::tally::{Slot, Tally, column};
+use crate::tally::{HostTally, Slot, Tally, column};
 use crate::warning::QUANTILES;
 use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
@@ -41,7 +41,7 @@ impl Sure {
 }
 
 /// How sure the figures are that `tally` and `latency` give.
-pub fn sure(tally: &Tally, latency: &Histogram) -> Sure {
+pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
     let total = &tally.total;
     let (seconds, ios) = (column(total, |slot| slot.length_s), column(total, |slot| slot.ios));
     let of = |figure: fn(&Slot) -> f64, per: &[f64]| ratio(&column(total, figure), per);
@@ -49,7 +49,7 @@ pub fn sure(tally: &Tally, latency: &Histogram) -> Sure {
     let per = |what: f64, of: f64| (of > 0.0).then(|| what / of);
     let rates = column(whole(total), Slot::iops);
     let over_time = relative_deviation(&rates);
-    let hosts: Vec<f64> = tally.hosts.values().map(|slots| slots.iter().map(|slot| slot.ios).sum()).collect();
+    let hosts: Vec<f64> = tally.hosts.values().map(HostTally::ios).collect();
     Sure {
         intervals: total.len(),
         iops: ratio(&ios, &seconds),

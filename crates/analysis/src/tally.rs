@@ -1,23 +1,47 @@
-//! What each operation of a stage did in each interval, as plain numbers: one pass over the samples for all statistics over time.
+//! What each operation of a stage did in each interval, as plain numbers: what all statistics over time rest on.
 
-use crate::degraded::counted;
 use crate::results::ResultRow;
 use crate::warning::QUANTILES;
-use model::Record;
-use model::plan::HostPlan;
-use model::record::StageRecord;
-use model::sample::{OpSample, WorkerSample};
+use model::digest::{Digest, Frame, HostPart, Moment, Span, Total};
 use std::collections::BTreeMap;
 
 /// One operation of one measured point over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct Tally<'a> {
     /// Each interval in order, all hosts together.
     pub total: Vec<Slot>,
-    /// Each host's intervals in order, by its number in the plan.
-    pub hosts: BTreeMap<u32, Vec<Slot>>,
+    /// Each host, by its number in the plan.
+    pub hosts: BTreeMap<u32, HostTally<'a>>,
     /// Requests that succeeded, by host and worker.
     pub workers: BTreeMap<(u32, u32), u64>,
+}
+
+/// One host over time. A day has so many intervals that those of all hosts are not spread out at once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostTally<'a> {
+    spans: &'a [Span],
+    frame: Option<&'a Frame>,
+    part: Option<&'a HostPart>,
+}
+
+impl HostTally<'_> {
+    /// Its intervals in order, with requests and the sum of their latencies; the latter only where the pace is open.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        let is_counted = |interval| self.frame.is_some_and(|frame| frame.is_counted(interval));
+        let counted = move |(_, span): &(usize, &Span)| span.phase.counts() && is_counted(span.interval);
+        self.spans.iter().enumerate().filter(counted).map(|(at, span)| Slot {
+            start_s: span.start_ns as f64 / 1e9,
+            length_s: span.length_ns as f64 / 1e9,
+            ios: self.part.map_or(0, |part| part.ios(at)) as f64,
+            latency_ns: self.part.map_or(0, |part| part.latency_ns(at)) as f64,
+            ..Slot::default()
+        })
+    }
+
+    /// All its requests.
+    pub fn ios(&self) -> f64 {
+        self.slots().map(|slot| slot.ios).sum()
+    }
 }
 
 /// One interval.
@@ -47,12 +71,12 @@ impl Slot {
         if self.length_s > 0.0 { self.ios / self.length_s } else { 0.0 }
     }
 
-    fn add_op(&mut self, sample: &OpSample, quantiles_ns: [u64; QUANTILES.len()]) {
-        self.ios += sample.ios as f64;
-        self.bytes += sample.bytes as f64;
+    fn add_op(&mut self, total: &Total, quantiles_ns: [u64; QUANTILES.len()]) {
+        self.ios += total.counts.ios as f64;
+        self.bytes += total.counts.bytes as f64;
         // The run file was checked when it was read: a histogram that is none cannot come this far.
-        self.latency_ns += sample.latency.sum_ns().unwrap_or(0) as f64;
-        let counts = sample.latency.at_most(quantiles_ns).unwrap_or_default();
+        self.latency_ns += total.latency.sum_ns().unwrap_or(0) as f64;
+        let counts = total.latency.at_most(quantiles_ns).unwrap_or_default();
         self.at_most.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count as f64);
     }
 }
@@ -62,59 +86,57 @@ pub fn column(slots: &[Slot], figure: impl Fn(&Slot) -> f64) -> Vec<f64> {
     slots.iter().map(figure).collect()
 }
 
-/// The tallies of all rows of one stage, in their order. `rows` are those that [`figures`](crate::results::figures) made of it.
-pub fn tallies(record: &Record, stage: &StageRecord, rows: &[&ResultRow]) -> Vec<Tally> {
-    let quantiles: Vec<_> =
-        rows.iter().map(|row| QUANTILES.map(|quantile| row.latency.quantile_ns(quantile.share).unwrap_or(0))).collect();
-    let mut totals: Vec<BTreeMap<u32, Slot>> = vec![BTreeMap::new(); rows.len()];
-    let mut tallies = vec![Tally::default(); rows.len()];
-    for sample in counted(record, stage) {
-        let host = record.plan.hosts.get(sample.host as usize);
-        let length_s = sample.length_ns as f64 / 1e9;
-        let start_s = sample.start_ns as f64 / 1e9;
-        for (index, row) in rows.iter().enumerate() {
-            let mut slot = Slot { start_s, length_s, ..Slot::default() };
-            for part in sample.ops.iter().filter(|part| part.work == row.index) {
-                slot.work_ios += part.ios as f64;
-                if part.op == row.op {
-                    slot.add_op(part, quantiles[index]);
-                }
+/// The tally of one row of a stage.
+pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
+    let frame = &digest.frame;
+    let part = digest.part(row.index, row.op);
+    let hosts = frame.spans.iter().filter(|(host, _)| frame.counted(**host).next().is_some());
+    let hosts = hosts.map(|(host, spans)| {
+        (*host, HostTally { spans, frame: Some(frame), part: part.and_then(|part| part.hosts.get(host)) })
+    });
+    let workers = digest.sums.workers.iter();
+    let workers = workers.filter(|((host, worker), _)| frame.work_of(*host, *worker) == Some(row.index));
+    Tally {
+        total: totals(digest, row),
+        hosts: hosts.collect(),
+        workers: workers.map(|(key, worker)| (*key, worker.ios.get(&row.op).copied().unwrap_or(0))).collect(),
+    }
+}
+
+fn totals(digest: &Digest, row: &ResultRow) -> Vec<Slot> {
+    let quantiles_ns = QUANTILES.map(|quantile| row.latency.quantile_ns(quantile.share).unwrap_or(0));
+    let parts: Vec<_> = digest.sums.parts.iter().filter(|((work, _), _)| *work == row.index).collect();
+    let cpu_ns = digest.sums.cpu_ns.get(&row.index);
+    let slot = |(at, moment): (usize, &Moment)| {
+        let mut slot = Slot {
+            start_s: moment.start_ns as f64 / 1e9,
+            length_s: moment.length_ns as f64 / 1e9,
+            cpu_ns: cpu_ns.and_then(|column| column.get(at)).copied().unwrap_or(0) as f64,
+            ..Slot::default()
+        };
+        for ((_, op), part) in &parts {
+            let Some(total) = part.total(at) else { continue };
+            slot.work_ios += total.counts.ios as f64;
+            if *op == row.op {
+                slot.add_op(total, quantiles_ns);
             }
-            for worker in sample.workers.iter().filter(|worker| does(host, stage.stage, worker, row.index)) {
-                slot.cpu_ns += worker.cpu_user_ns.saturating_add(worker.cpu_system_ns) as f64;
-                let done: u64 = worker.ops.iter().filter(|part| part.op == row.op).map(|part| part.ios).sum();
-                let sum = tallies[index].workers.entry((sample.host, worker.worker)).or_insert(0);
-                *sum = sum.saturating_add(done);
-            }
-            tallies[index].hosts.entry(sample.host).or_default().push(slot);
-            merge(totals[index].entry(sample.interval).or_insert(Slot { start_s, ..Slot::default() }), &slot);
         }
-    }
-    for (tally, total) in tallies.iter_mut().zip(totals) {
-        tally.total = total.into_values().collect();
-    }
-    tallies
-}
-
-fn does(host: Option<&HostPlan>, stage: u32, worker: &WorkerSample, work: u32) -> bool {
-    let planned = host.and_then(|host| host.stages.get(stage as usize));
-    planned.and_then(|stage| stage.workers.get(worker.worker as usize)).is_some_and(|planned| planned.work == work)
-}
-
-fn merge(total: &mut Slot, slot: &Slot) {
-    total.length_s = total.length_s.max(slot.length_s);
-    total.ios += slot.ios;
-    total.bytes += slot.bytes;
-    total.latency_ns += slot.latency_ns;
-    total.cpu_ns += slot.cpu_ns;
-    total.work_ios += slot.work_ios;
-    total.at_most.iter_mut().zip(slot.at_most).for_each(|(sum, count)| *sum += count);
+        slot
+    };
+    digest
+        .frame
+        .moments
+        .iter()
+        .enumerate()
+        .filter(|(_, moment)| digest.frame.is_counted(moment.interval))
+        .map(slot)
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::figures;
+    use crate::results::rows;
     use crate::testing::Recorded;
     use model::{Op, StageKind};
 
@@ -127,13 +149,14 @@ mod tests {
             recorded.host_interval(stage, 1, interval, &[(Op::Read, &[50_000; 4])]);
         }
         let record = recorded.record();
-        let rows = figures(&record);
-        let all: Vec<&ResultRow> = rows.iter().collect();
-        let tally = &tallies(&record, record.stage(stage).expect("recorded"), &all)[0];
+        let stage = record.stage(stage).expect("recorded");
+        let digest = stage.digest(&record);
+        let rows = rows(&record, stage, &digest);
+        let tally = tally(&digest, &rows[0]);
         let sum = |slots: &[Slot], figure: fn(&Slot) -> f64| slots.iter().map(figure).sum::<f64>();
         assert_eq!(sum(&tally.total, |slot| slot.ios), rows[0].ios as f64);
         assert_eq!(sum(&tally.total, |slot| slot.latency_ns), rows[0].latency.sum_ns() as f64);
-        assert_eq!(tally.hosts.values().map(|slots| sum(slots, |slot| slot.ios)).sum::<f64>(), rows[0].ios as f64);
+        assert_eq!(tally.hosts.values().map(HostTally::ios).sum::<f64>(), rows[0].ios as f64);
         assert_eq!(tally.workers.values().sum::<u64>(), rows[0].ios);
         assert_eq!(sum(&tally.total, |slot| slot.work_ios), 21.0, "reads and writes of the work");
         // The median is one of the slow reads: everything is at or below it.

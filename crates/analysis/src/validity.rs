@@ -3,12 +3,12 @@
 use crate::course;
 use crate::degraded::{Degraded, degraded};
 use crate::page_cache;
-use crate::results::{ResultRow, figures};
-use crate::series::series;
+use crate::results::{ResultRow, rows};
 use crate::state::run_state;
 use crate::sure::sure;
-use crate::tally::tallies;
+use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
+use model::digest::Digest;
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
 use model::record::StageRecord;
@@ -31,32 +31,24 @@ const LEAST_FREE_SHARE: f64 = 0.1;
 
 /// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
 pub fn results(record: &Record) -> Vec<ResultRow> {
-    let mut rows = figures(record);
-    let over_time = over_time(record, &mut rows);
-    let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
-    for ((row, missed), over_time) in rows.iter_mut().zip(missed).zip(over_time) {
-        if let Some(stage) = record.stage(row.stage) {
-            row.warnings = warnings(record, stage, row);
-            row.warnings.extend(missed);
-            row.warnings.extend(over_time);
-        }
-    }
-    rows
+    let points = 0..record.plan.points.len() as u32;
+    let stages = points.filter_map(|point| record.plan.measure_stage(point)).filter_map(|stage| record.stage(stage));
+    stages.flat_map(|stage| of_stage(record, stage)).collect()
 }
 
-/// Says how sure each row is, and what there is to doubt about how it went over time.
-fn over_time(record: &Record, rows: &mut [ResultRow]) -> Vec<Vec<Warning>> {
-    let mut found = Vec::with_capacity(rows.len());
-    // Rows of one stage stand together.
-    for rows in rows.chunk_by_mut(|one, next| one.stage == next.stage) {
-        let Some(stage) = rows.first().and_then(|row| record.stage(row.stage)) else { continue };
-        let tallies = tallies(record, stage, &rows.iter().collect::<Vec<_>>());
-        for (row, tally) in rows.iter_mut().zip(&tallies) {
-            row.sure = sure(tally, &row.latency);
-            found.push(course::doubts(record, row, tally));
-        }
+/// The rows of one stage, which is looked at on its own: what it comes to need not be held together with that of all others.
+fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
+    let digest = stage.digest(record);
+    let mut rows = rows(record, stage, &digest);
+    let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
+    for (row, missed) in rows.iter_mut().zip(missed) {
+        let tally = tally(&digest, row);
+        row.sure = sure(&tally, &row.latency);
+        row.warnings = warnings(record, stage, &digest, row);
+        row.warnings.extend(missed);
+        row.warnings.extend(course::doubts(record, row, &tally));
     }
-    found
+    rows
 }
 
 /// A rate is that of all operations of a workload together.
@@ -74,19 +66,21 @@ fn rate_missed(rows: &[ResultRow], row: &ResultRow) -> Option<Warning> {
 
 /// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that
 /// took at least half of that interval.
-fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
+fn stalled(digest: &Digest, row: &ResultRow) -> Option<Warning> {
     if row.work.pace.is_open() {
         return None;
     }
-    let points = series(record, row.stage, row.index, row.op);
-    let mut usual: Vec<u64> = points.iter().map(|point| point.ios).collect();
+    let part = digest.part(row.index, row.op);
+    let points = &digest.frame.moments;
+    let total = |index: usize| part.and_then(|part| part.total(index));
+    let ios = |index: usize| total(index).map_or(0, |total| total.counts.ios);
+    let mut usual: Vec<u64> = (0..points.len()).map(ios).collect();
     usual.sort_unstable();
     let usual = *usual.get(usual.len() / 2)?;
-    let longest = |index: usize| points.get(index).and_then(|point| point.latency.max_ns()).unwrap_or(0);
+    let longest = |index: usize| total(index).and_then(|total| total.latency.max_ns().ok()?).unwrap_or(0);
     let stood = |index: usize| {
-        let point = &points[index];
         let slowest = longest(index).max(longest(index + 1)) as f64;
-        2 * point.ios < usual && 2.0 * slowest >= point.length_s * 1e9
+        ios(index).saturating_mul(2) < usual && 2.0 * slowest >= points[index].length_ns as f64 / 1e9 * 1e9
     };
     let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index)).collect();
     let slowest = slow.iter().map(|index| longest(*index).max(longest(index + 1))).max()?;
@@ -94,7 +88,7 @@ fn stalled(record: &Record, row: &ResultRow) -> Option<Warning> {
 }
 
 /// Every reason to doubt `row`, the gravest first.
-fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warning> {
+fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
     let mut found = Vec::new();
     if is_simulated(record) {
         found.push(Warning::Simulated);
@@ -113,7 +107,7 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         let measured = Nanos((row.seconds * 1e9) as u64);
         found.push(Warning::Incomplete { how: run_state(record), measured });
     }
-    if let Some(Degraded { hosts, wholly, .. }) = degraded(record, stage) {
+    if let Some(Degraded { hosts, wholly }) = degraded(record, &digest.frame) {
         found.push(Warning::HostLost { hosts, wholly });
     }
     found.extend(start_skew(record, stage));
@@ -123,14 +117,14 @@ fn warnings(record: &Record, stage: &StageRecord, row: &ResultRow) -> Vec<Warnin
         Some(_) => page_cache::cached_files(record, row),
         None => page_cache::cached(record, row.stage),
     });
-    found.extend(page_cache::from_memory(record, stage, row));
+    found.extend(page_cache::from_memory(record, stage.stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
     let may_idle = row.work.metadata.is_none() && !record.plan.backend.sends_nothing();
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
-    found.extend(stalled(record, row));
+    found.extend(stalled(digest, row));
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
@@ -170,10 +164,12 @@ fn add_errors_of_pass(record: &Record, point: u32, by_errno: &mut BTreeMap<i32, 
         let planned = record.plan.stages.get(stage as usize);
         planned.is_some_and(|planned| planned.kind == StageKind::Verify && planned.point == Some(point))
     };
-    let samples = record.stages.iter().filter(|stage| is_pass(stage.stage)).flat_map(|stage| &stage.samples);
-    for (errno, count) in samples.flat_map(|sample| &sample.ops).flat_map(|op| &op.errors) {
-        let sum = by_errno.entry(*errno).or_default();
-        *sum = sum.saturating_add(*count);
+    for stage in record.stages.iter().filter(|stage| is_pass(stage.stage)) {
+        let digest = stage.digest(record);
+        for (errno, count) in digest.sums.parts.values().flat_map(|part| &part.errors) {
+            let sum = by_errno.entry(*errno).or_default();
+            *sum = sum.saturating_add(*count);
+        }
     }
 }
 

@@ -140,6 +140,17 @@ impl Histogram {
         Some(self.max_ns)
     }
 
+    /// Adds everything that `other` counted, as [`merge`](Self::merge) does.
+    pub fn merge_tight(&mut self, other: &Tight) {
+        for (mine, theirs) in self.counts[other.low.min(BUCKETS)..].iter_mut().zip(&other.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
     /// Every bucket with something in it: lowest value, highest value (ns) and count, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(bucket, n)| {
@@ -150,19 +161,11 @@ impl Histogram {
 
     /// The compact form for run files and the wire.
     pub fn encode(&self) -> EncodedHistogram {
-        let mut bytes = vec![ENCODING];
-        if self.count > 0 {
-            put_varint(&mut bytes, u128::from(self.min_ns));
-            put_varint(&mut bytes, u128::from(self.max_ns));
-            put_varint(&mut bytes, self.sum_ns);
-            let mut last = 0;
-            for (bucket, n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-                put_varint(&mut bytes, (bucket - last) as u128);
-                put_varint(&mut bytes, u128::from(*n));
-                last = bucket;
-            }
-        }
-        EncodedHistogram(bytes)
+        encoded(
+            &Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns },
+            0,
+            &self.counts,
+        )
     }
 }
 
@@ -173,6 +176,147 @@ const ENCODING: u8 = 1;
 /// and for each bucket in use its distance from the bucket before and its count. Some 100 to 400 bytes in practice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedHistogram(pub Vec<u8>);
+
+/// The bytes of counts of which the first is that of bucket `low`.
+fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
+    let mut bytes = vec![ENCODING];
+    if head.count > 0 {
+        put_varint(&mut bytes, u128::from(head.min_ns));
+        put_varint(&mut bytes, u128::from(head.max_ns));
+        put_varint(&mut bytes, head.sum_ns);
+        let mut last = 0;
+        for (bucket, n) in (low..).zip(counts).filter(|(_, n)| **n > 0) {
+            put_varint(&mut bytes, (bucket - last) as u128);
+            put_varint(&mut bytes, u128::from(*n));
+            last = bucket;
+        }
+    }
+    EncodedHistogram(bytes)
+}
+
+/// What a histogram says apart from its buckets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// How many latencies were counted.
+    pub count: u64,
+    /// Their sum, in ns.
+    pub sum_ns: u128,
+    /// The smallest, in ns; of no meaning when nothing was counted.
+    pub min_ns: u64,
+    /// The largest, in ns; of no meaning when nothing was counted.
+    pub max_ns: u64,
+}
+
+/// Takes an encoded histogram apart: its buckets in use with their counts, in rising order, go into `buckets`, whose room is used again.
+///
+/// # Errors
+/// When the bytes are of another layout, cut off or contradict themselves; never panics.
+pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, BadHistogram> {
+    buckets.clear();
+    let (&version, mut rest) = bytes.split_first().ok_or(BadHistogram)?;
+    if version != ENCODING {
+        return Err(BadHistogram);
+    }
+    if rest.is_empty() {
+        return Ok(Head::default());
+    }
+    let min_ns = take_u64(&mut rest)?;
+    let max_ns = take_u64(&mut rest)?;
+    let sum_ns = take_varint(&mut rest)?;
+    let (mut bucket, mut count) = (0usize, 0u64);
+    while !rest.is_empty() {
+        let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
+        let n = take_u64(&mut rest)?;
+        bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
+        if n == 0 || (step == 0 && !buckets.is_empty()) {
+            return Err(BadHistogram);
+        }
+        count = count.checked_add(n).ok_or(BadHistogram)?;
+        // There are far fewer buckets than 65,536.
+        buckets.push((bucket as u16, n));
+    }
+    let bounds = (u128::from(min_ns) * u128::from(count), u128::from(max_ns) * u128::from(count));
+    if count == 0 || min_ns > max_ns || sum_ns < bounds.0 || sum_ns > bounds.1 {
+        return Err(BadHistogram);
+    }
+    Ok(Head { count, sum_ns, min_ns, max_ns })
+}
+
+/// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many that are filled at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tight {
+    low: usize,
+    counts: Vec<u64>,
+    count: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Default for Tight {
+    fn default() -> Self {
+        Tight { low: 0, counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
+impl Tight {
+    /// Adds a histogram that was [taken apart](take_apart). Order and grouping make no difference.
+    ///
+    /// # Errors
+    /// More latencies than can be counted; then it stays as it was.
+    pub fn add(&mut self, head: &Head, buckets: &[(u16, u64)]) -> Result<(), BadHistogram> {
+        let (Some(first), Some(last)) = (buckets.first(), buckets.last()) else { return Ok(()) };
+        let count = self.count.checked_add(head.count).ok_or(BadHistogram)?;
+        self.reach(usize::from(first.0), usize::from(last.0));
+        let counts = &mut self.counts[..];
+        for (bucket, n) in buckets {
+            if let Some(sum) = counts.get_mut(usize::from(*bucket).wrapping_sub(self.low)) {
+                *sum = sum.saturating_add(*n);
+            }
+        }
+        self.count = count;
+        self.sum_ns = self.sum_ns.saturating_add(head.sum_ns);
+        self.min_ns = self.min_ns.min(head.min_ns);
+        self.max_ns = self.max_ns.max(head.max_ns);
+        Ok(())
+    }
+
+    /// Adds everything that `other` counted.
+    pub fn merge(&mut self, other: &Tight) {
+        if other.count == 0 {
+            return;
+        }
+        self.reach(other.low, other.low + other.counts.len().saturating_sub(1));
+        for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Makes room for the buckets from `first` to `last`.
+    fn reach(&mut self, first: usize, last: usize) {
+        if self.counts.is_empty() {
+            self.low = first;
+        }
+        if first < self.low {
+            let missing = self.low - first;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.low = first;
+        }
+        if last - self.low >= self.counts.len() {
+            self.counts.resize(last - self.low + 1, 0);
+        }
+    }
+
+    /// The compact form for run files and the wire: the same bytes as those of a [`Histogram`] with the same counts.
+    pub fn encode(&self) -> EncodedHistogram {
+        let head = Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns };
+        encoded(&head, self.low, &self.counts)
+    }
+}
 
 /// Bytes that are not an encoded histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,42 +391,34 @@ impl EncodedHistogram {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn merge_into(&self, total: &mut Histogram) -> Result<(), BadHistogram> {
-        let (&version, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
-        if version != ENCODING {
-            return Err(BadHistogram);
-        }
-        if rest.is_empty() {
+        let mut added = Vec::new();
+        let head = take_apart(&self.0, &mut added)?;
+        if head.count == 0 {
             return Ok(());
         }
-        let min_ns = take_u64(&mut rest)?;
-        let max_ns = take_u64(&mut rest)?;
-        let sum_ns = take_varint(&mut rest)?;
-        let mut added = Vec::new();
-        let (mut bucket, mut count) = (0usize, 0u64);
-        while !rest.is_empty() {
-            let step = usize::try_from(take_varint(&mut rest)?).map_err(|_| BadHistogram)?;
-            let n = take_u64(&mut rest)?;
-            bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
-            if n == 0 || (step == 0 && !added.is_empty()) {
-                return Err(BadHistogram);
-            }
-            count = count.checked_add(n).ok_or(BadHistogram)?;
-            added.push((bucket, n));
-        }
-        let bounds = (u128::from(min_ns) * u128::from(count), u128::from(max_ns) * u128::from(count));
-        if count == 0 || min_ns > max_ns || sum_ns < bounds.0 || sum_ns > bounds.1 {
-            return Err(BadHistogram);
-        }
-        total.count.checked_add(count).ok_or(BadHistogram)?;
+        let count = total.count.checked_add(head.count).ok_or(BadHistogram)?;
         for (bucket, n) in added {
-            total.counts[bucket] += n;
+            total.counts[usize::from(bucket)] += n;
         }
-        total.count += count;
+        total.count = count;
         // Only forged bytes come near this; a sum of real latencies stays far below.
-        total.sum_ns = total.sum_ns.saturating_add(sum_ns);
-        total.min_ns = total.min_ns.min(min_ns);
-        total.max_ns = total.max_ns.max(max_ns);
+        total.sum_ns = total.sum_ns.saturating_add(head.sum_ns);
+        total.min_ns = total.min_ns.min(head.min_ns);
+        total.max_ns = total.max_ns.max(head.max_ns);
         Ok(())
+    }
+
+    /// The exact largest latency in ns, without making a histogram of it; `None` when nothing was counted.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn max_ns(&self) -> Result<Option<u64>, BadHistogram> {
+        let (_, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        take_varint(&mut rest)?;
+        take_u64(&mut rest).map(Some)
     }
 }
 
@@ -294,6 +430,7 @@ fn put_varint(bytes: &mut Vec<u8>, mut value: u128) {
     bytes.push(value as u8);
 }
 
+#[inline]
 fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
     let mut value = 0u128;
     for shift in (0..126).step_by(7) {
@@ -307,7 +444,15 @@ fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
     Err(BadHistogram)
 }
 
+#[inline]
 fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
+    // Most counts and distances are a byte.
+    if let Some((&byte, rest)) = bytes.split_first()
+        && byte < 0x80
+    {
+        *bytes = rest;
+        return Ok(u64::from(byte));
+    }
     u64::try_from(take_varint(bytes)?).map_err(|_| BadHistogram)
 }
 
@@ -367,6 +512,28 @@ mod tests {
             let together = of(&[left, right].concat());
             prop_assert_eq!(&merged, &together);
             prop_assert_eq!(together.encode().decode(), Ok(merged));
+        }
+
+        #[test]
+        fn a_tight_histogram_is_the_same_to_the_byte(
+            parts in prop::collection::vec(prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..40), 0..6),
+        ) {
+            let (mut one, mut left, mut right) = (Tight::default(), Tight::default(), Tight::default());
+            let mut buckets = Vec::new();
+            for (place, part) in parts.iter().enumerate() {
+                let head = take_apart(&of(part).encode().0, &mut buckets).expect("own encoding");
+                one.add(&head, &buckets).expect("few");
+                let side = if place % 2 == 0 { &mut left } else { &mut right };
+                side.add(&head, &buckets).expect("few");
+            }
+            left.merge(&right);
+            let together = of(&parts.concat());
+            let mut merged = Histogram::new();
+            merged.merge_tight(&one);
+            prop_assert_eq!(&merged, &together);
+            prop_assert_eq!(one.encode(), together.encode());
+            prop_assert_eq!(left.encode(), together.encode());
+            prop_assert_eq!(together.encode().max_ns(), Ok(together.max_ns()));
         }
 
         #[test]

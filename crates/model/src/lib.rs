@@ -8,6 +8,7 @@ pub mod audit;
 pub mod cluster;
 pub mod counters;
 pub mod devices;
+pub mod digest;
 pub mod event;
 pub mod histogram;
 pub mod hostlist;

@@ -1,6 +1,7 @@
 //! A whole run as it was recorded: what a run file holds.
 
 use crate::counters::CounterSample;
+use crate::digest::Digest;
 use crate::event::{Event, HostStart, Note, RunEnd, StageEnd};
 use crate::occurrence::Occurrence;
 use crate::plan::Plan;
@@ -43,6 +44,8 @@ pub struct StageRecord {
     pub samples: Vec<IntervalSample>,
     /// What the hosts' kernels counted meanwhile, in the order in which it came.
     pub counters: Vec<CounterSample>,
+    /// What the samples come to, where they are not held themselves: then `samples` is empty.
+    pub digest: Option<Box<Digest>>,
 }
 
 impl Record {
@@ -76,6 +79,7 @@ impl Record {
                     starts: Vec::new(),
                     samples: Vec::new(),
                     counters: Vec::new(),
+                    digest: None,
                 });
             }
             Event::PointAdded(addition) => self.plan.add(&addition),

@@ -11,9 +11,11 @@ mod place;
 mod plausible;
 mod reader;
 mod schema;
+mod summed;
 mod writer;
 
 pub use error::StoreError;
 pub use reader::read;
 pub use schema::FORMAT;
+pub use summed::read_digests;
 pub use writer::Writer;

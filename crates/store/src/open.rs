@@ -17,6 +17,32 @@ pub struct Opened {
     /// Within one transaction. Its tables are ours; what stands in them is not checked.
     pub connection: Connection,
     _copy: Option<Copy>,
+    again: Option<(PathBuf, Access)>,
+}
+
+/// How a file that nobody writes to can be opened once more.
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    ReadOnly,
+    Immutable,
+}
+
+impl Opened {
+    /// Whether there can be [another](Self::again) connection.
+    pub fn can_again(&self) -> bool {
+        self.again.is_some()
+    }
+
+    /// Another connection to the same file, for another thread; `None` where a journal lies beside it, as two connections may then not
+    /// see the same.
+    pub fn again(&self) -> Option<Result<Connection, String>> {
+        let (real, access) = self.again.as_ref()?;
+        let opened = match access {
+            Access::ReadOnly => connect(real, OpenFlags::SQLITE_OPEN_READ_ONLY),
+            Access::Immutable => immutable(real),
+        };
+        Some(opened.map_err(|error| error.to_string()))
+    }
 }
 
 /// Opens the run file at `path`.
@@ -32,8 +58,10 @@ pub fn open(path: &Path) -> Result<Opened, StoreError> {
     header.check(path, journal)?;
     let opened = match (journal, header.awaits_journal()) {
         (true, _) => with_journal(path, &real)?,
-        (false, true) => sole(immutable(&real)),
-        (false, false) => sole(connect(&real, OpenFlags::SQLITE_OPEN_READ_ONLY)),
+        (false, true) => sole(immutable(&real), Some((real.clone(), Access::Immutable))),
+        (false, false) => {
+            sole(connect(&real, OpenFlags::SQLITE_OPEN_READ_ONLY), Some((real.clone(), Access::ReadOnly)))
+        }
     };
     let damaged = |error: rusqlite::Error| StoreError::damaged(path, error.to_string());
     let opened = opened.map_err(damaged)?;
@@ -43,8 +71,8 @@ pub fn open(path: &Path) -> Result<Opened, StoreError> {
     Ok(opened)
 }
 
-fn sole(connection: rusqlite::Result<Connection>) -> rusqlite::Result<Opened> {
-    Ok(Opened { connection: connection?, _copy: None })
+fn sole(connection: rusqlite::Result<Connection>, again: Option<(PathBuf, Access)>) -> rusqlite::Result<Opened> {
+    Ok(Opened { connection: connection?, _copy: None, again })
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
@@ -80,14 +108,14 @@ fn uri(real: &Path) -> String {
 fn with_journal(path: &Path, real: &Path) -> Result<rusqlite::Result<Opened>, StoreError> {
     let error = match connect(real, OpenFlags::SQLITE_OPEN_READ_WRITE) {
         Err(error) if is_of_the_place(&error) => error,
-        other => return Ok(sole(other)),
+        other => return Ok(sole(other, None)),
     };
     let copy = Copy::make(real).map_err(|why| {
         let why = format!("its journal (-wal) can be read neither there ({error}) nor in a temporary folder ({why})");
         StoreError::Open(path.to_owned(), why)
     })?;
     let connection = connect(&copy.file, OpenFlags::SQLITE_OPEN_READ_WRITE);
-    Ok(connection.map(|connection| Opened { connection, _copy: Some(copy) }))
+    Ok(connection.map(|connection| Opened { connection, _copy: Some(copy), again: None }))
 }
 
 fn is_of_the_place(error: &rusqlite::Error) -> bool {

@@ -60,7 +60,7 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && adds_up(ops().map(|op| op.bytes))
         && adds_up(ops().flat_map(|op| &op.errors).map(|(_, count)| *count))
         && adds_up(all().map(|sample| sample.length_ns))
-        && adds_up(all().map(|sample| sample.start_ns))
+        && all().all(|sample| sample.start_ns <= MOST)
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
     let planned = record.plan.stages.len() as u32;
@@ -76,11 +76,31 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
     }
     // Their values are added up with saturation, as nothing depends on them.
     let sums =
-        sums && adds_up(counters().map(|sample| sample.length_ns)) && adds_up(counters().map(|sample| sample.start_ns));
+        sums && adds_up(counters().map(|sample| sample.length_ns)) && counters().all(|sample| sample.start_ns <= MOST);
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 
-/// Far below the 64 bits, so that sums of two such sums are safe, too.
+/// Why the digests of a record's stages cannot be. Their sums saturate, so that one that is too large is still seen to be.
+pub fn digests(record: &Record) -> Result<(), &'static str> {
+    let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+    let all = || record.stages.iter().filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)));
+    if all().any(|(stage, digest)| digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))) {
+        return Err("a sample belongs to a work that is not there");
+    }
+    let parts = || all().flat_map(|(_, digest)| digest.sums.parts.values());
+    let spans = || all().flat_map(|(_, digest)| digest.frame.spans.values()).flatten();
+    let sums = adds_up(parts().map(|part| part.all.ios))
+        && adds_up(parts().map(|part| part.all.bytes))
+        && adds_up(parts().flat_map(|part| &part.errors).map(|(_, count)| *count))
+        && adds_up(spans().map(|span| span.length_ns))
+        && spans().all(|span| span.start_ns <= MOST)
+        && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.0))
+        && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.1));
+    if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
+}
+
+/// Far below the 64 bits, so that sums of two such sums are safe, too. A start is only ever added to a length: those of all samples of a
+/// day on a hundred hosts would come to more.
 const MOST: u64 = 1 << 62;
 
 fn adds_up(mut values: impl Iterator<Item = u64>) -> bool {

@@ -49,12 +49,20 @@ impl From<&str> for Problem {
 }
 
 /// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.
-fn check_pages(connection: &Connection) -> Result<(), Problem> {
+pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
     let word: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if word == "ok" { Ok(()) } else { Err(Problem(word)) }
 }
 
 fn record(connection: &Connection) -> Result<Record, Problem> {
+    let mut record = head(connection)?;
+    fill(connection, &mut record.stages)?;
+    counters::fill(connection, &mut record.stages)?;
+    Ok(record)
+}
+
+/// All of a run but what its hosts did.
+pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     let (plan, version, started, ended, state, reason) = connection.query_row(
         "SELECT plan, version, started_unix_ns, ended_unix_ns, state, reason FROM run LIMIT 1",
         [],
@@ -70,8 +78,6 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
-    fill(connection, &mut record.stages)?;
-    counters::fill(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
     record.occurrences = occurrences::read(connection)?;
     record.end = match (ended, state.as_deref()) {
@@ -137,6 +143,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             starts: Vec::new(),
             samples: Vec::new(),
             counters: Vec::new(),
+            digest: None,
         });
         Ok(())
     })?;

@@ -67,15 +67,26 @@ impl Writer {
     /// # Errors
     /// The disk is full or gone. What was appended before stays readable.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        if let Event::PointAdded(addition) = event {
-            self.plan.add(addition);
-        }
-        let (plan, series) = (&self.plan, &mut self.series);
+        self.append_all(std::slice::from_ref(event))
+    }
+
+    /// Writes down several events that came together: all of them or, on an error, none. A journal that is opened and closed for each event
+    /// costs more than the event.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn append_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        let (plan, series) = (&mut self.plan, &mut self.series);
         let written = self.connection.transaction().and_then(|transaction| {
-            write(&transaction, plan, series, event)?;
+            for event in events {
+                if let Event::PointAdded(addition) = event {
+                    plan.add(addition);
+                }
+                write(&transaction, plan, series, event)?;
+            }
             transaction.commit()
         });
-        let written = written.and_then(|()| self.settle(event));
+        let written = written.and_then(|()| self.settle(events));
         written.map_err(|error| {
             self.series.forget();
             StoreError::Write(self.path.clone(), in_words(&error))
@@ -84,8 +95,9 @@ impl Writer {
 
     /// Has the disk take plan and testbed for good, once, when the first sample comes. The run's start waits for no disk: until then there is
     /// nothing to lose.
-    fn settle(&mut self, event: &Event) -> rusqlite::Result<()> {
-        if self.is_settled || !matches!(event, Event::Sample(_)) {
+    fn settle(&mut self, events: &[Event]) -> rusqlite::Result<()> {
+        let is_sample = |event: &Event| matches!(event, Event::Sample(_));
+        if self.is_settled || !events.iter().any(is_sample) {
             return Ok(());
         }
         self.is_settled = true;

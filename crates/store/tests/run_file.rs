@@ -214,7 +214,23 @@ fn forged_numbers_are_refused() {
             "{forgery}: {:?}",
             store::read(&path).map(|_| ())
         );
+        // Counters and single latencies are no part of a digest.
+        if !["UPDATE counter", "UPDATE raw_"].iter().any(|start| forgery.starts_with(start)) {
+            assert!(matches!(store::read_digests(&path), Err(StoreError::Damaged(..))), "{forgery}");
+        }
     }
+}
+
+/// The starts of the samples of a day on a hundred hosts come to more than 64 bits hold; nobody adds them up.
+#[test]
+fn a_long_run_on_many_hosts_is_no_damaged_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    write(&path, &eventful());
+    let sql = "UPDATE intervals SET start_ns = 2305843009213693952; UPDATE counter_samples SET start_ns = 2305843009213693952";
+    rusqlite::Connection::open(&path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+    assert!(store::read(&path).is_ok());
+    assert!(store::read_digests(&path).is_ok());
 }
 
 /// The queries of the document are run on a real file, so that the page cannot rot.

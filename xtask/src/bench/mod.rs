@@ -4,6 +4,7 @@
 //! target in the same minutes.
 
 mod contender;
+mod day;
 mod extras;
 mod figures;
 mod fleet;
@@ -137,7 +138,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let names: Vec<&str> = BENCHES
         .iter()
         .map(|bench| bench.name)
-        .chain([metadata::NAME, watching::NAME])
+        .chain([metadata::NAME, watching::NAME, day::NAME])
         .chain(EXTRAS.iter().map(|extra| extra.name))
         .collect();
     let options = Options::parse(arguments, &names)?;
@@ -151,6 +152,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     if options.wants(watching::NAME) {
         measure_watching(&options, &programs, &mut book);
+    }
+    if options.wants(day::NAME) {
+        measure_day(&options, &programs, &mut book)?;
     }
     measure_extras(&options, &programs, &mut book);
     if options.write {
@@ -266,6 +270,16 @@ fn measure_watching(options: &Options, programs: &Programs, book: &mut Book) {
         }
     };
     book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
+}
+
+/// A long run's file, at its full size only where nothing else is asked for.
+fn measure_day(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    println!("\n== {}: {}", day::NAME, day::TITLE);
+    let (table, missed) = day::run(&programs.plimsoll, options.only.is_some())?;
+    print!("{table}");
+    book.missed.extend(missed);
+    book.report.push_str(&format!("\n### {}: {}\n\n{table}", day::NAME, day::TITLE));
+    Ok(())
 }
 
 fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {

@@ -1,6 +1,6 @@
 //! `plimsoll compare`: what differs between runs, and a gate for pipelines.
 
-use super::saved::{read, write_page};
+use super::saved::{read_digests, write_page};
 use super::{print, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Compares runs with the first of them.
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let records = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
     let comparison = differences(&records);
     if comparison.others.is_empty() {

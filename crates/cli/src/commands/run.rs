@@ -70,7 +70,7 @@ pub(super) fn finished(
     if !began {
         return Err(nothing_began(out, &ending.end));
     }
-    let record = store::read(out).map_err(unrecordable)?;
+    let record = store::read_digests(out).map_err(unrecordable)?;
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     Ok(record)
@@ -208,8 +208,7 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
             Err(Failure::Interrupted("interrupted: the figures above are a part of the run".to_owned()))
         }
         RunEnd::Complete => {
-            let samples = record.stages.iter().flat_map(|stage| &stage.samples);
-            let failed = samples.flat_map(|sample| &sample.ops).any(|op| op.error_count() > 0);
+            let failed = analysis::issued(record).iter().any(|issued| issued.errors > 0);
             Ok(if failed { ExitCode::from(REQUESTS_FAILED) } else { ExitCode::SUCCESS })
         }
     }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Writes the page of one or more runs.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let records = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),
@@ -59,7 +59,7 @@ pub fn write_page(records: &[&Record], against: Against<'_>, out: &Path) -> Resu
 
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
-    let record = read(&args.run)?;
+    let record = read_digests(&args.run)?;
     if args.json {
         print_json(&report::json::results(&record))?;
     } else {
@@ -78,7 +78,12 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run in a file.
+/// The run in a file, with what its samples come to and without the samples: all that figures and pages rest on.
+pub fn read_digests(path: &Path) -> Result<Record, Failure> {
+    store::read_digests(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+}
+
+/// The run in a file, all of it.
 pub fn read(path: &Path) -> Result<Record, Failure> {
     store::read(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }

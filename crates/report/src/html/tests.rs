@@ -116,3 +116,36 @@ fn hours_make_no_huge_page() {
     assert!(page.contains("7200 intervals, neighbours merged to"));
     assert!(page.contains("up to 30 neighbouring intervals (7,200 in all)"));
 }
+
+/// The most that a page may weigh, in bytes: 2 MB.
+const MOST_BYTES: usize = 2_000_000;
+
+#[test]
+fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
+    let depths: Vec<String> = (1..=50).map(|depth| depth.to_string()).collect();
+    let suite = format!(
+        "[stages]\nmeasure = \"10m\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [{}]\n",
+        depths.join(", ")
+    );
+    let mut recorded = Recorded::with_hosts(&suite, 16);
+    let plan = recorded.record().plan;
+    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
+    let stages: Vec<u32> = stages.map(|(number, _)| number).collect();
+    assert_eq!(stages.len(), 50);
+    for stage in stages {
+        for second in 0..600 {
+            // All hosts now and then, one always: a chart has the same places then.
+            let hosts = if second % 60 == 0 { 16 } else { 1 };
+            for host in 0..hosts {
+                let values: Vec<u64> =
+                    (1..200).map(|n| u64::from(80_000 + host + second * stage) + n * n * 97).collect();
+                recorded.host_interval(stage, host, second, &[(Op::Read, &values), (Op::Write, &values[..60])]);
+            }
+        }
+    }
+    recorded.end();
+    let page = render(&[&recorded.record()]);
+    assert_balanced(&page);
+    assert_eq!(page.matches("<section class=\"workload\"").count(), 50);
+    assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
+}

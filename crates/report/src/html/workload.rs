@@ -9,27 +9,60 @@ use model::{Histogram, Nanos, Op, Record};
 
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
+/// With fewer, a course over time has no shape.
+const LEAST_POINTS: usize = 16;
+/// Quantiles are drawn so many times in each tenfold step towards 1.
+const STEPS: u32 = 20;
+/// So many sections may have all that they can use; more of them share [`POINTS_OF_PAGE`].
+const FULL_SECTIONS: usize = 8;
+/// So many places the sections of a page of many have together: it must still open at once.
+const POINTS_OF_PAGE: usize = 800;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// A section for each workload of each point.
 pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
-    points.map(|rows| section(record, rows)).collect()
+    let fineness = Fineness::of(points.clone().count());
+    points.map(|rows| section(record, rows, fineness)).collect()
 }
 
-fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+/// How finely the lines of a section are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fineness {
+    /// Places on a line over time.
+    points: usize,
+    /// Quantiles in each tenfold step towards 1.
+    steps: u32,
+}
+
+impl Fineness {
+    /// Where there are so many sections.
+    fn of(sections: usize) -> Fineness {
+        if sections <= FULL_SECTIONS {
+            return Fineness { points: MOST_POINTS, steps: STEPS };
+        }
+        Fineness { points: (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS), steps: STEPS / 4 }
+    }
+}
+
+fn section(record: &Record, rows: &[ResultRow], fineness: Fineness) -> Markup {
+    let most = fineness.points;
     let Some(first) = rows.first() else { return Markup::new() };
-    let all: Vec<(Op, Vec<SeriesPoint>)> =
-        rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op))).collect();
-    let intervals = all.first().map_or(0, |(_, points)| points.len());
-    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all.into_iter().map(|(op, points)| (op, merged(points))).collect();
+    let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, most)));
+    let mut intervals = 0;
+    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all
+        .map(|(op, series)| {
+            intervals = series.intervals;
+            (op, series.points)
+        })
+        .collect();
     let instants = crate::occurrences::on_axis(record, first.stage);
     let mut charts = rate(&drawn).render_with(&instants);
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
     }
-    charts.push(distribution(rows).render());
+    charts.push(distribution(rows, fineness.steps).render());
     charts.push(figures(rows));
     let mut content = plain("h2", name(first));
     content.push(classed("p", "lead", words::work(&first.work, first.workers)));
@@ -41,7 +74,7 @@ fn section(record: &Record, rows: &[ResultRow]) -> Markup {
             content.push(classed("p", "lead", format!("{}: {}.", row.op.name(), words::done(row, &done))));
         }
     }
-    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len())));
+    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len()), most));
     content.push(classed("div", "charts", charts));
     content.push(data(&drawn, intervals));
     classed("section", "workload", content)
@@ -54,32 +87,15 @@ fn others(record: &Record, row: &ResultRow) -> Option<String> {
     (!others.is_empty()).then(|| others.join(", "))
 }
 
-/// Neighbouring intervals together, if there are more than can be drawn: counts are added and histograms merged, never averaged.
-fn merged(points: Vec<SeriesPoint>) -> Vec<SeriesPoint> {
-    let together = points.len().div_ceil(MOST_POINTS).max(1);
-    let merge = |chunk: &[SeriesPoint]| {
-        let mut latency = Histogram::new();
-        chunk.iter().for_each(|point| latency.merge(&point.latency));
-        SeriesPoint {
-            start_s: chunk.first().map_or(0.0, |point| point.start_s),
-            length_s: chunk.iter().map(|point| point.length_s).sum(),
-            ios: chunk.iter().map(|point| point.ios).sum(),
-            bytes: chunk.iter().map(|point| point.bytes).sum(),
-            latency,
-        }
-    };
-    if together == 1 { points } else { points.chunks(together).map(merge).collect() }
-}
-
 /// That intervals were merged, where they were: beside the charts, because a short dip is flatter in a longer stretch.
-fn merged_words(intervals: usize, drawn: usize) -> Markup {
+fn merged_words(intervals: usize, drawn: usize, most: usize) -> Markup {
     if drawn == 0 || drawn == intervals {
         return Markup::new();
     }
     let text = format!(
         "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): their requests are added and their \
          histograms merged, so a rate is that of the whole stretch and a quantile is that of all its requests.",
-        intervals.div_ceil(MOST_POINTS),
+        intervals.div_ceil(most),
         words::count(intervals as u64)
     );
     classed("p", "remark", text)
@@ -189,8 +205,8 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
 }
 
 /// Latency against the share of requests that did not exceed it, on an axis of nines.
-fn distribution(rows: &[ResultRow]) -> Lines {
-    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency)).collect();
+fn distribution(rows: &[ResultRow], steps: u32) -> Lines {
+    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency, steps)).collect();
     let all = || lines.iter().flat_map(|line| &line.points);
     let values = || all().filter_map(|point| point.y);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -207,11 +223,11 @@ fn distribution(rows: &[ResultRow]) -> Lines {
     }
 }
 
-fn quantiles(op: Op, latency: &Histogram) -> Line {
+fn quantiles(op: Op, latency: &Histogram, fine: u32) -> Line {
     let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
-    let steps = if latency.count() == 0 { 0 } else { (supported * 20.0 + 1e-6) as u32 + 1 };
+    let steps = if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
     let point = |step: u32| {
-        let share = 1.0 - 10f64.powf(-f64::from(step) / 20.0);
+        let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
         Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)), also: String::new() }
     };
     Line { name: op.name().to_owned(), style: line_of(op), points: (0..steps).map(point).collect() }
@@ -305,27 +321,10 @@ fn data_row(op: Op, point: &SeriesPoint) -> Markup {
 mod tests {
     use super::*;
 
-    fn point(second: u32, values: &[u64]) -> SeriesPoint {
-        let mut latency = Histogram::new();
-        values.iter().for_each(|value| latency.record(*value));
-        SeriesPoint {
-            start_s: f64::from(second),
-            length_s: 1.0,
-            ios: values.len() as u64,
-            bytes: values.len() as u64 * 4096,
-            latency,
-        }
-    }
-
     #[test]
-    fn a_long_run_is_merged_and_nothing_is_lost() {
-        let points: Vec<SeriesPoint> = (0..1_000).map(|second| point(second, &[u64::from(second) + 1, 5])).collect();
-        let merged = merged(points);
-        assert!(merged.len() <= MOST_POINTS);
-        assert_eq!(merged.iter().map(|point| point.ios).sum::<u64>(), 2_000);
-        assert_eq!(merged.iter().map(|point| point.latency.count()).sum::<u64>(), 2_000);
-        assert_eq!(merged.iter().filter_map(|point| point.latency.max_ns()).max(), Some(1_000));
-        assert!((merged[0].iops() - 2.0).abs() < 1e-9, "rates are those of the whole stretch");
+    fn many_sections_share_the_room_of_the_page() {
+        let points = [0, 1, 8, 9, 50, 1_000].map(|sections| Fineness::of(sections).points);
+        assert_eq!(points, [240, 240, 240, 88, 16, 16]);
     }
 
     #[test]
@@ -338,9 +337,9 @@ mod tests {
     fn quantiles_end_where_too_few_requests_lie_beyond() {
         let mut latency = Histogram::new();
         (0..10_000).for_each(|value| latency.record(value));
-        let last = quantiles(Op::Read, &latency).points.last().cloned().expect("points");
+        let last = quantiles(Op::Read, &latency, STEPS).points.last().cloned().expect("points");
         assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
-        assert!(quantiles(Op::Read, &Histogram::new()).points.is_empty());
+        assert!(quantiles(Op::Read, &Histogram::new(), STEPS).points.is_empty());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use analysis::{ResultRow, Share};
 use model::Record;
 
 /// A run of more results than this has them in `plimsoll show --by` only: the page would be all tables.
-const MOST_RESULTS: usize = 40;
+const MOST_RESULTS: usize = 24;
 
 /// The results taken apart; nothing where there is one part only.
 pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {

@@ -1,0 +1,191 @@
+//! When each host did something, and which of it counts.
+
+use crate::plan::{Plan, Steady};
+use crate::record::{Record, StageRecord};
+use crate::{Note, NoteKind, Phase, StageEnd};
+use std::collections::BTreeMap;
+
+/// One interval of one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// When it began, in ns after the stage's start.
+    pub start_ns: u64,
+    /// How long it was, in ns.
+    pub length_ns: u64,
+    /// Its number, from 0.
+    pub interval: u32,
+    /// Whether it counts.
+    pub phase: Phase,
+}
+
+/// One interval of load, all hosts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Its number.
+    pub interval: u32,
+    /// When it began on the first host that has it, in ns after the stage's start.
+    pub start_ns: u64,
+    /// How long it was, in ns; of several hosts, the longest.
+    pub length_ns: u64,
+}
+
+/// Where a sample stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The host's number in the plan.
+    pub host: u32,
+    /// Its place among the host's spans.
+    pub at: usize,
+    /// How many spans the host has.
+    pub of: usize,
+    /// The span itself.
+    pub span: Span,
+    /// Whether figures rest on it: load was on, and no host was lost.
+    pub counts: bool,
+}
+
+/// The intervals of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Each host's intervals in their order, by its number in the plan.
+    pub spans: BTreeMap<u32, Vec<Span>>,
+    /// The intervals of load in their order.
+    pub moments: Vec<Moment>,
+    /// The hosts that the stage was lost on, by their numbers.
+    pub lost: Vec<u32>,
+    /// The first interval without one of them; `None` where none was lost.
+    pub degraded_from: Option<u32>,
+    /// The work of each worker, by host and worker.
+    works: BTreeMap<(u32, u32), u32>,
+    /// Where it settled, the first interval of its last window, on which its figures rest; else 0.
+    settled_from: u32,
+    /// Whether how long the requests of a work took on each host is wanted over time.
+    timed: Vec<bool>,
+}
+
+impl Frame {
+    /// The intervals of a stage of `record`, from those of each host.
+    pub fn new(record: &Record, of: &StageRecord, mut spans: BTreeMap<u32, Vec<Span>>) -> Frame {
+        let (plan, notes, stage) = (&record.plan, &record.notes[..], of.stage);
+        for spans in spans.values_mut() {
+            if !spans.is_sorted_by_key(|span| span.interval) {
+                spans.sort_by_key(|span| span.interval);
+            }
+        }
+        let moments = moments(&spans);
+        let lost = lost(plan, notes, stage);
+        let next = |host: &u32| {
+            let loads = spans.get(host).into_iter().flatten().rev().find(|span| span.phase.counts());
+            loads.map_or(0, |span| span.interval.saturating_add(1))
+        };
+        let degraded_from = lost.iter().map(next).min();
+        let workers = (0..).zip(&plan.hosts).flat_map(|(number, host)| {
+            let workers = host.stages.get(stage as usize).map_or(&[][..], |stage| &stage.workers);
+            (0..).zip(workers).map(move |(worker, planned)| ((number, worker), planned.work))
+        });
+        let works = workers.collect();
+        let planned = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
+        // Requests that are due at their own times tell by it how it went; where something happened, it is asked what that did to it.
+        let has_happened = record.occurrences.iter().any(|one| one.stage == Some(stage));
+        let timed = planned.iter().map(|work| has_happened || work.pace.is_open()).collect();
+        let settled_from = settled_from(record, of, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
+        Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
+    }
+
+    /// Whether figures rest on an interval of load: on those without a lost host, unless there are no others, and of a stage that settled
+    /// on its last window. Of what was lost before that, there is none.
+    pub fn is_counted(&self, interval: u32) -> bool {
+        let end = self.degraded_from.filter(|from| *from > 0).unwrap_or(u32::MAX);
+        let start = if self.settled_from < end { self.settled_from } else { 0 };
+        (start..end).contains(&interval)
+    }
+
+    /// Where the sample of a host and an interval stands, if there is one.
+    pub fn place(&self, host: u32, interval: u32) -> Option<Place> {
+        let spans = self.spans.get(&host)?;
+        let at = find(spans, interval, |span| span.interval)?;
+        let span = *spans.get(at)?;
+        let counts = span.phase.counts() && self.is_counted(interval);
+        Some(Place { host, at, of: spans.len(), span, counts })
+    }
+
+    /// The place of an interval among [`moments`](Self::moments).
+    pub fn moment(&self, interval: u32) -> Option<usize> {
+        find(&self.moments, interval, |moment| moment.interval)
+    }
+
+    /// The work that a worker of a host does, if the plan has one.
+    pub fn work_of(&self, host: u32, worker: u32) -> Option<u32> {
+        self.works.get(&(host, worker)).copied()
+    }
+
+    /// Whether how long the requests of a work took on each host is wanted over time.
+    pub fn is_timed(&self, work: u32) -> bool {
+        self.timed.get(work as usize).copied().unwrap_or(false)
+    }
+
+    /// The spans of a host that figures rest on.
+    pub fn counted(&self, host: u32) -> impl Iterator<Item = &Span> {
+        let is_counted = |span: &&Span| span.phase.counts() && self.is_counted(span.interval);
+        self.spans.get(&host).into_iter().flatten().filter(is_counted)
+    }
+}
+
+/// The first interval of the last window of a stage of so many intervals that ended because it was steady; 0 for any other.
+///
+/// The stage ends as soon as all hosts can hear of it, so this window lies a few intervals behind the one that was found steady.
+fn settled_from(record: &Record, stage: &StageRecord, intervals: u64) -> u32 {
+    let planned = record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
+    let is_said = |note: &Note| note.stage == Some(stage.stage) && note.kind == NoteKind::Settled;
+    let has_settled = stage.end == Some(StageEnd::Complete) && record.notes.iter().any(is_said);
+    let Some(steady) = planned.filter(|_| has_settled) else { return 0 };
+    let window = (steady.round.0 / record.plan.interval.0.max(1)).saturating_mul(Steady::ROUNDS);
+    u32::try_from(intervals.saturating_sub(window)).unwrap_or(0)
+}
+
+/// The place of `interval` among items in its order: nearly always so far from the first one as their numbers differ.
+fn find<T>(items: &[T], interval: u32, number: impl Fn(&T) -> u32) -> Option<usize> {
+    let guess = interval.checked_sub(number(items.first()?))? as usize;
+    match items.get(guess) {
+        Some(item) if number(item) == interval => Some(guess),
+        _ => items.binary_search_by_key(&interval, number).ok(),
+    }
+}
+
+fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
+    let loads = || spans.values().flat_map(|spans| spans.iter().filter(|span| span.phase.counts()));
+    // Hosts have the same intervals, as a rule: those of the longest, and the rest of all others.
+    let longest = spans.values().max_by_key(|spans| spans.len());
+    let mut numbers: Vec<u32> =
+        longest.into_iter().flatten().filter(|s| s.phase.counts()).map(|s| s.interval).collect();
+    numbers.dedup();
+    let missing: Vec<u32> =
+        loads().map(|span| span.interval).filter(|number| find(&numbers, *number, |n| *n).is_none()).collect();
+    numbers.extend(missing);
+    numbers.sort_unstable();
+    numbers.dedup();
+    let empty = |interval| (Moment { interval, start_ns: 0, length_ns: 0 }, false);
+    let mut moments: Vec<(Moment, bool)> = numbers.into_iter().map(empty).collect();
+    for span in loads() {
+        let Some(at) = find(&moments, span.interval, |(moment, _)| moment.interval) else { continue };
+        let (moment, is_begun) = &mut moments[at];
+        if !*is_begun {
+            (moment.start_ns, *is_begun) = (span.start_ns, true);
+        }
+        moment.length_ns = moment.length_ns.max(span.length_ns);
+    }
+    moments.into_iter().map(|(moment, _)| moment).collect()
+}
+
+/// The hosts with work in a stage that were lost until its end, in the order of the notes.
+fn lost(plan: &Plan, notes: &[Note], stage: u32) -> Vec<u32> {
+    let has_work = |host: u32| {
+        let planned = plan.hosts.get(host as usize).and_then(|host| host.stages.get(stage as usize));
+        planned.is_some_and(|stage| !stage.workers.is_empty())
+    };
+    let until_now = |lost: Option<u32>| lost.is_some_and(|lost| lost <= stage);
+    let is_lost = |note: &&Note| note.kind == NoteKind::HostLost && until_now(note.stage) && has_work(note.host);
+    let mut lost: Vec<u32> = notes.iter().filter(is_lost).map(|note| note.host).collect();
+    lost.dedup();
+    lost
+}

@@ -1,0 +1,71 @@
+//! What the samples of a stage come to: all that figures rest on, without the samples. A day on many hosts has millions of samples, which
+//! no memory should have to hold; they are taken in one by one, in any order, and by several threads whose sums are then merged.
+//!
+//! Every sum is one of whole numbers, so that order and grouping make no difference to it.
+
+mod frame;
+mod sums;
+
+pub use frame::{Frame, Moment, Place, Span};
+pub use sums::{Counts, HostPart, OpRow, Part, Sums, Total, Unfit, WorkerTotal};
+
+use crate::record::{Record, StageRecord};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// When the hosts of a stage did something, and what it comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// The intervals.
+    pub frame: Frame,
+    /// What was done in them.
+    pub sums: Sums,
+}
+
+impl Digest {
+    /// Of samples that are held in memory. What contradicts itself counts as far as it can be told.
+    pub fn of(record: &Record, stage: &StageRecord) -> Digest {
+        let mut spans: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+        for sample in &stage.samples {
+            let (start_ns, length_ns) = (sample.start_ns, sample.length_ns);
+            let span = Span { start_ns, length_ns, interval: sample.interval, phase: sample.phase };
+            spans.entry(sample.host).or_default().push(span);
+        }
+        let frame = Frame::new(record, stage, spans);
+        let mut sums = Sums::default();
+        for sample in &stage.samples {
+            let Some(place) = frame.place(sample.host, sample.interval) else { continue };
+            for op in &sample.ops {
+                let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
+                // A file is refused for what is told here.
+                let _ = sums.op(&frame, place, row, &op.latency.0);
+                for (errno, count) in &op.errors {
+                    let _ = sums.errors(place, (op.work, op.op), *errno, *count);
+                }
+            }
+            for worker in &sample.workers {
+                sums.worker(&frame, place, worker.worker, (worker.cpu_user_ns, worker.cpu_system_ns));
+                for op in &worker.ops {
+                    sums.worker_op(place, worker.worker, op.op, op.ios);
+                }
+            }
+        }
+        sums.close();
+        Digest { frame, sums }
+    }
+
+    /// What was done by `op` of a work, if there is a row of it in any phase.
+    pub fn part(&self, work: u32, op: crate::Op) -> Option<&Part> {
+        self.sums.parts.get(&(work, op))
+    }
+}
+
+impl StageRecord {
+    /// What the samples of this stage of `record` come to: as it was read, or from the samples.
+    pub fn digest<'a>(&'a self, record: &Record) -> Cow<'a, Digest> {
+        match &self.digest {
+            Some(digest) => Cow::Borrowed(digest),
+            None => Cow::Owned(Digest::of(record, self)),
+        }
+    }
+}

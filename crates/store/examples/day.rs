@@ -1,0 +1,106 @@
+//! Writes the run file of a long run on many hosts, the same for the same numbers:
+//! `cargo run --release -p plimsoll-store --example day -- FILE HOURS HOSTS WORKERS`.
+//!
+//! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with a tail of one in a thousand that is
+//! ten times as long. That makes some 300 bytes of histogram a second, as a host has it whose reads come over a network.
+#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+
+use analysis::testing::Recorded;
+use model::event::{Event, RunEnd, StageEnd};
+use model::histogram::Histogram;
+use model::rng::Rng;
+use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
+use model::{Op, StageKind};
+use std::path::PathBuf;
+use std::time::Instant;
+use store::Writer;
+
+/// How many different seconds there are. More would only take longer to make.
+const SECONDS: u64 = 1_024;
+const SECOND_NS: u64 = 1_000_000_000;
+const BLOCK: u64 = 4_096;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |place: usize, usual: u32| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(usual);
+    let path = PathBuf::from(words.first().expect("the file to write"));
+    let (hours, hosts, workers) = (number(1, 1), number(2, 128), number(3, 1));
+    let suite = format!(
+        "[layout]\nsize = \"8GiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{hours}h\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
+    );
+    let recorded = Recorded::with_hosts(&suite, hosts as usize);
+    let stage = recorded.stage(StageKind::Measure);
+    let record = recorded.record();
+    let mut rng = Rng::new(7);
+    let kinds: Vec<OpSample> = (0..SECONDS).map(|_| second(&mut rng)).collect();
+    let bytes: usize = kinds.iter().map(|kind| kind.latency.0.len()).sum();
+    println!("{} bytes a histogram", bytes / kinds.len());
+
+    let begun = Instant::now();
+    let mut writer = Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
+    writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
+    for interval in 0..hours.saturating_mul(3_600) {
+        let sample = |host: u32| {
+            let op = kinds[(rng.below(SECONDS)) as usize].clone();
+            Event::Sample(sample(stage, host, interval, workers, op))
+        };
+        let events: Vec<Event> = (0..hosts).map(sample).collect();
+        writer.append_all(&events).expect("room");
+    }
+    writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
+    writer
+        .append(&Event::RunEnded { unix_ns: u64::from(hours) * 3_600 * SECOND_NS, end: RunEnd::Complete })
+        .expect("room");
+    writer.finish().expect("room");
+    let bytes = std::fs::metadata(&path).expect("a file").len();
+    let samples = u64::from(hours) * 3_600 * u64::from(hosts);
+    println!(
+        "{samples} samples in {bytes} bytes, {} a sample, written in {:.1?}",
+        bytes / samples.max(1),
+        begun.elapsed()
+    );
+}
+
+/// What a host's reads in one second were.
+fn second(rng: &mut Rng) -> OpSample {
+    let mut latency = Histogram::new();
+    for _ in 0..2_000 + rng.below(100) {
+        // Twelve even numbers have a variance of 1: the bell is near enough.
+        let bell = (0..12).map(|_| rng.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0;
+        let tail = if rng.below(1_000) == 0 { 10.0 } else { 1.0 };
+        latency.record((300_000.0 * (0.2 * bell).exp() * tail) as u64);
+    }
+    let ios = latency.count();
+    OpSample {
+        work: 0,
+        op: Op::Read,
+        ios,
+        bytes: ios * BLOCK,
+        errors: Vec::new(),
+        latency: latency.encode(),
+        raw_latencies: Vec::new(),
+    }
+}
+
+fn sample(stage: u32, host: u32, interval: u32, workers: u32, op: OpSample) -> IntervalSample {
+    let worker = |worker: u32| {
+        let ios = op.ios / u64::from(workers) + u64::from(u64::from(worker) < op.ios % u64::from(workers));
+        WorkerSample {
+            worker,
+            cpu_user_ns: ios * 700,
+            cpu_system_ns: ios * 3_000,
+            ops: vec![WorkerOp { op: op.op, ios, bytes: ios * BLOCK, errors: 0 }],
+            mark: None,
+        }
+    };
+    IntervalSample {
+        stage,
+        host,
+        interval,
+        start_ns: u64::from(interval) * SECOND_NS,
+        length_ns: SECOND_NS,
+        phase: Phase::Load,
+        workers: (0..workers).map(worker).collect(),
+        ops: vec![op],
+    }
+}

@@ -1,0 +1,410 @@
+//! Reads a run file without holding its samples: they are added up as they come, by several threads, each of which has a part of the rows.
+
+use crate::error::StoreError;
+use crate::open::{Opened, open};
+use crate::plausible;
+use crate::reader::{Problem, check_pages, head, small, unsigned};
+use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
+use model::{Op, Phase, Record};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::thread;
+
+/// With fewer rows, another thread costs more than it saves.
+const LEAST_ROWS: i64 = 50_000;
+/// More threads than this wait for memory, and each holds sums of its own.
+const MOST_THREADS: usize = 8;
+/// Files up to this size are checked page by page, which takes a second at most.
+const CHECKED_WHOLE: u64 = 256 << 20;
+
+/// Reads a run file as [`read`](crate::read) does, with what the samples of each stage come to in the place of the samples, and without
+/// the kernel's counters: a day on many hosts then fits into any memory.
+///
+/// # Errors
+/// As those of [`read`](crate::read).
+pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
+    let is_small = std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    read_from(path, &Source { opened: open(path)?, least_rows: LEAST_ROWS, threads }, is_small)
+}
+
+/// An open run file, and how the work on it is shared.
+struct Source {
+    opened: Opened,
+    /// With fewer rows, another thread is not worth it.
+    least_rows: i64,
+    /// The most threads.
+    threads: usize,
+}
+
+impl Source {
+    /// How many threads so many rows are worth.
+    fn threads(&self, rows: i64) -> usize {
+        let worth = usize::try_from(rows / self.least_rows.max(1)).unwrap_or(0).max(1);
+        if self.opened.can_again() { worth.min(self.threads) } else { 1 }
+    }
+}
+
+fn read_from(path: &Path, source: &Source, is_small: bool) -> Result<Record, StoreError> {
+    let connection = &source.opened.connection;
+    let checked = if is_small { check_pages(connection) } else { check_rest(connection) };
+    let record = checked.and_then(|()| record(source, is_small));
+    let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
+    plausible::digests(&record).map_err(|why| StoreError::damaged(path, why))?;
+    Ok(record)
+}
+
+/// SQLite's check of its pages, without the tables of which every row is looked at later: it takes longer than all else.
+fn check_rest(connection: &Connection) -> Result<(), Problem> {
+    for table in ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes"] {
+        let word: String = connection.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
+        if word != "ok" {
+            return Err(Problem(word));
+        }
+    }
+    Ok(())
+}
+
+fn record(source: &Source, is_checked: bool) -> Result<Record, Problem> {
+    let mut record = head(&source.opened.connection)?;
+    let stages = Stages(frames(source, &record)?);
+    let mut sums = vec![Sums::default(); stages.0.len()];
+    let mut is_whole = true;
+    is_whole &= scan(source, "samples", &mut sums, |connection, rows, sums| ops(connection, rows, &stages, sums))?;
+    is_whole &= scan(source, "workers", &mut sums, |connection, rows, sums| workers(connection, rows, &stages, sums))?;
+    let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
+    let known = Known(there);
+    is_whole &= scan(source, "worker_samples", &mut sums, |connection, rows, sums| {
+        worker_ops(connection, rows, (&stages, &known), sums)
+    })?;
+    if !is_checked && !is_whole {
+        // Somebody took rows out, or pages are lost.
+        check_pages(&source.opened.connection)?;
+    }
+    errors(&source.opened.connection, &stages, &mut sums)?;
+    for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
+        sums.close();
+        if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
+            record.digest = Some(Box::new(Digest { frame, sums }));
+        }
+    }
+    Ok(record)
+}
+
+impl From<Unfit> for Problem {
+    fn from(unfit: Unfit) -> Problem {
+        Problem::from(match unfit {
+            Unfit::Histogram => "a histogram does not fit its count",
+            Unfit::Twice => "an operation stands twice in one interval",
+            Unfit::Stray => "a row belongs to an operation that is not there",
+        })
+    }
+}
+
+/// The workers of each stage, by host and number.
+struct Known(Vec<BTreeSet<(u32, u32)>>);
+
+/// The stages that began, by number, with their intervals.
+struct Stages(Vec<(u32, Frame)>);
+
+impl Stages {
+    /// Where a row stands whose first three columns are stage, host and interval: the place of its stage, and that in it.
+    fn place(&self, row: &Row<'_>) -> Result<(usize, Place), Problem> {
+        let (stage, host, interval) = (small(row.get(0)?)?, small(row.get(1)?)?, small(row.get(2)?)?);
+        let at = self.0.binary_search_by_key(&stage, |(stage, _)| *stage).ok();
+        let place = at.and_then(|at| Some((at, self.0[at].1.place(host, interval)?)));
+        place.ok_or_else(|| "a row belongs to an interval that is not there".into())
+    }
+}
+
+/// The intervals of every stage.
+fn frames(source: &Source, record: &Record) -> Result<Vec<(u32, Frame)>, Problem> {
+    let hosts = record.plan.hosts.len() as u32;
+    let connection = &source.opened.connection;
+    let mut begun: Vec<u32> = record.stages.iter().map(|stage| stage.stage).collect();
+    begun.sort_unstable();
+    begun.dedup();
+    // From one stage to the next by the key, without a look at the rows in between.
+    let mut last: i64 = i64::MIN;
+    let next = "SELECT stage FROM intervals WHERE stage > ? ORDER BY stage LIMIT 1";
+    while let Some(stage) = connection.query_row(next, [last], |row| row.get::<_, i64>(0)).optional()? {
+        if !small(stage).is_ok_and(|stage| begun.binary_search(&stage).is_ok()) {
+            return Err("a sample belongs to a stage that never began".into());
+        }
+        let below = "SELECT host FROM intervals WHERE stage = ?1 ORDER BY host LIMIT 1";
+        let above = "SELECT host FROM intervals WHERE stage = ?1 ORDER BY host DESC LIMIT 1";
+        for query in [below, above] {
+            let host: i64 = connection.query_row(query, [stage], |row| row.get(0))?;
+            if !(0..i64::from(hosts)).contains(&host) {
+                return Err("a sample comes from a host that is not there".into());
+            }
+        }
+        last = stage;
+    }
+    let mut spans: Vec<(usize, u32, Vec<Span>)> = Vec::new();
+    let jobs: Vec<(usize, u32)> = (0..begun.len()).flat_map(|at| (0..hosts).map(move |host| (at, host))).collect();
+    let rows: i64 = connection.query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
+    let parts = source.threads(rows);
+    let of_jobs = |connection: &Connection, jobs: &[(usize, u32)]| {
+        let found = jobs.iter().map(|(at, host)| Ok((*at, *host, spans_of(connection, begun[*at], *host)?)));
+        found.collect::<Result<Vec<_>, Problem>>()
+    };
+    if parts < 2 {
+        spans = of_jobs(connection, &jobs)?;
+    } else {
+        let chunks = jobs.chunks(jobs.len().div_ceil(parts).max(1));
+        let found = side_by_side(source, chunks.collect(), &of_jobs)?;
+        found.into_iter().for_each(|found| spans.extend(found));
+    }
+    let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
+    for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
+        by_stage[at].insert(host, found);
+    }
+    let frame = |(number, spans): (u32, _)| {
+        let stage = record.stage(number)?;
+        Some((number, Frame::new(record, stage, spans)))
+    };
+    Ok(begun.into_iter().zip(by_stage).filter_map(frame).collect())
+}
+
+/// A host's intervals of a stage, in the order of the key.
+fn spans_of(connection: &Connection, stage: u32, host: u32) -> Result<Vec<Span>, Problem> {
+    let query =
+        "SELECT interval, phase, start_ns, length_ns FROM intervals WHERE stage = ? AND host = ? ORDER BY interval";
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query(params![stage, host])?;
+    let mut spans = Vec::new();
+    while let Some(row) = rows.next()? {
+        let phase = row.get_ref(1)?.as_str().ok().and_then(Phase::from_name);
+        let phase = phase.ok_or("a phase is none that a stage can have")?;
+        let (start_ns, length_ns) = (unsigned(row.get(2)?)?, unsigned(row.get(3)?)?);
+        spans.push(Span { start_ns, length_ns, interval: small(row.get(0)?)?, phase });
+    }
+    spans.shrink_to_fit();
+    Ok(spans)
+}
+
+/// Does each of `jobs` in a thread with a connection of its own; the results in their order.
+fn side_by_side<J: Send, R: Send>(
+    source: &Source,
+    jobs: Vec<J>,
+    work: &(impl Fn(&Connection, J) -> Result<R, Problem> + Sync),
+) -> Result<Vec<R>, Problem> {
+    let open = || source.opened.again().unwrap_or_else(|| Err("it is being written".to_owned())).map_err(Problem);
+    let connections = jobs.iter().map(|_| open()).collect::<Result<Vec<Connection>, Problem>>()?;
+    thread::scope(|scope| {
+        let started: Vec<_> = connections
+            .into_iter()
+            .zip(jobs)
+            .map(|(connection, job)| scope.spawn(move || work(&connection, job)))
+            .collect();
+        let ended =
+            started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread broke off".into())));
+        ended.collect()
+    })
+}
+
+type Rows = (i64, i64);
+
+/// Takes in all rows of a table, by their numbers. Says whether every number from the first to the last one is there, as a writer leaves it.
+fn scan(
+    source: &Source,
+    table: &str,
+    sums: &mut [Sums],
+    take: impl Fn(&Connection, Rows, &mut [Sums]) -> Result<u64, Problem> + Sync,
+) -> Result<bool, Problem> {
+    let ends = |end: &str| {
+        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {table}");
+        source.opened.connection.query_row(&query, [], |row| row.get::<_, i64>(0))
+    };
+    let (first, last) = (ends("min")?, ends("max")?);
+    let wanted = if last > 0 { last.abs_diff(first).saturating_add(1) } else { 0 };
+    let parts = source.threads(last.saturating_sub(first));
+    if parts < 2 {
+        return Ok(take(&source.opened.connection, (i64::MIN, i64::MAX), sums)? == wanted);
+    }
+    let step = last.saturating_sub(first) / parts as i64 + 1;
+    let from = |part: i64| first.saturating_add(step.saturating_mul(part));
+    let ranges = (0..parts as i64).map(|part| (from(part), from(part + 1).saturating_sub(1))).collect();
+    let count = sums.len();
+    let found = side_by_side(source, ranges, &|connection: &Connection, rows: Rows| {
+        let mut sums = vec![Sums::default(); count];
+        let taken = take(connection, rows, &mut sums)?;
+        sums.iter_mut().for_each(Sums::close);
+        Ok((taken, sums))
+    })?;
+    let mut taken = 0u64;
+    for (rows, part) in found {
+        taken = taken.saturating_add(rows);
+        for (mine, theirs) in sums.iter_mut().zip(part) {
+            mine.merge(theirs)?;
+        }
+    }
+    Ok(taken == wanted)
+}
+
+/// Hands every row of a range to `take`; how many they were.
+fn each_in(
+    connection: &Connection,
+    query: &str,
+    rows: Rows,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
+) -> Result<u64, Problem> {
+    let mut statement = connection.prepare(query)?;
+    let mut rows = statement.query([rows.0, rows.1])?;
+    let mut taken = 0;
+    while let Some(row) = rows.next()? {
+        take(row)?;
+        taken += 1;
+    }
+    Ok(taken)
+}
+
+fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
+    let op = row.get_ref(column)?.as_str().ok().and_then(Op::from_name);
+    op.ok_or_else(|| "an operation is none".into())
+}
+
+fn ops(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
+    let query = "SELECT stage, host, interval, work, op, ios, bytes, latency FROM samples WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    each_in(connection, query, rows, |row| {
+        let (at, place) = stages.place(row)?;
+        let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
+        let done = OpRow { work, op, ios: unsigned(row.get(5)?)?, bytes: unsigned(row.get(6)?)? };
+        let latency = row.get_ref(7)?.as_blob().map_err(|_| "a histogram is none")?;
+        Ok(sums[at].op(&stages.0[at].1, place, done, latency)?)
+    })
+}
+
+fn workers(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
+    let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers \
+                 WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    each_in(connection, query, rows, |row| {
+        let (at, place) = stages.place(row)?;
+        let cpu_ns = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
+        sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, cpu_ns);
+        Ok(())
+    })
+}
+
+fn worker_ops(
+    connection: &Connection,
+    rows: Rows,
+    (stages, known): (&Stages, &Known),
+    sums: &mut [Sums],
+) -> Result<u64, Problem> {
+    let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples \
+                 WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    each_in(connection, query, rows, |row| {
+        let (at, place) = stages.place(row)?;
+        let (worker, ios) = (small(row.get(3)?)?, unsigned(row.get(5)?)?);
+        unsigned(row.get(6)?)?;
+        unsigned(row.get(7)?)?;
+        let op = op(row, 4)?;
+        if place.counts && !known.0[at].contains(&(place.host, worker)) {
+            return Err("a row belongs to a worker that is not there".into());
+        }
+        sums[at].worker_op(place, worker, op, ios);
+        Ok(())
+    })
+}
+
+/// Failed requests, once all operations are there. They are few, or else nothing is as fast as it should be.
+fn errors(connection: &Connection, stages: &Stages, sums: &mut [Sums]) -> Result<(), Problem> {
+    let query =
+        "SELECT stage, host, interval, work, op, errno, count FROM errors WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    each_in(connection, query, (i64::MIN, i64::MAX), |row| {
+        let (at, place) = stages.place(row)?;
+        let of = (small(row.get(3)?)?, op(row, 4)?);
+        let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
+        Ok(sums[at].errors(place, of, errno, unsigned(row.get(6)?)?)?)
+    })
+    .map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Writer;
+    use analysis::testing::Recorded;
+    use model::{Event, Op, RunEnd, StageKind};
+    use std::path::PathBuf;
+
+    /// Ten seconds of three hosts, reads and writes, some of which fail; with its folder.
+    fn file() -> (tempfile::TempDir, PathBuf, Record) {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\nread = \"50%\"\n", 3);
+        let stage = recorded.stage(StageKind::Measure);
+        for interval in 0..10 {
+            for host in 0..3 {
+                let reads: Vec<u64> = (1..50).map(|n| n * 1_000 + u64::from(interval * 3 + host)).collect();
+                recorded.host_interval(stage, host, interval, &[(Op::Read, &reads), (Op::Write, &[90_000; 7])]);
+            }
+        }
+        recorded.fail(stage, 4, Op::Read, 5, 3);
+        recorded.end();
+        let record = recorded.record();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        let mut writer = Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        for stage in &record.stages {
+            writer.append(&Event::StageStarted { stage: stage.stage, unix_ns: 0 }).expect("room");
+            let samples: Vec<Event> = stage.samples.iter().cloned().map(Event::Sample).collect();
+            writer.append_all(&samples).expect("room");
+        }
+        writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
+        writer.finish().expect("room");
+        (folder, path, record)
+    }
+
+    fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
+        read_from(path, &Source { opened: open(path)?, least_rows: 1, threads }, is_small)
+    }
+
+    fn change(path: &Path, sql: &str) {
+        Connection::open(path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+    }
+
+    #[test]
+    fn any_number_of_threads_comes_to_what_the_samples_come_to() {
+        let (_folder, path, _) = file();
+        let whole = crate::read(&path).expect("a run file");
+        for (threads, is_small) in [(1, true), (2, false), (3, true), (7, false)] {
+            let record = by_threads(&path, threads, is_small).expect("a run file");
+            for (stage, held) in record.stages.iter().zip(&whole.stages) {
+                let digest = stage.digest.as_deref().expect("a digest");
+                assert_eq!(digest, &*held.digest(&whole), "{threads} threads");
+            }
+            assert_eq!(analysis::results(&record), analysis::results(&whole), "{threads} threads");
+            assert_eq!(analysis::issued(&record), analysis::issued(&whole));
+        }
+    }
+
+    #[test]
+    fn an_operation_that_stands_twice_is_found_in_whichever_parts_it_is() {
+        let (_folder, path, _) = file();
+        change(&path, "INSERT INTO samples SELECT * FROM samples WHERE rowid = 1");
+        for threads in [1, 4] {
+            let why = by_threads(&path, threads, false).expect_err("a damaged file").to_string();
+            assert!(why.contains("twice"), "{why}");
+        }
+    }
+
+    #[test]
+    fn rows_that_somebody_took_out_are_not_there_and_the_rest_is() {
+        let (_folder, path, _) = file();
+        change(&path, "DELETE FROM samples WHERE rowid = 5");
+        let record = by_threads(&path, 3, false).expect("a file that SQLite finds whole");
+        assert_eq!(analysis::results(&record), analysis::results(&crate::read(&path).expect("a run file")));
+    }
+
+    #[test]
+    fn a_worker_that_only_counts_is_refused() {
+        let (_folder, path, _) = file();
+        change(&path, "UPDATE worker_samples SET worker = 77 WHERE rowid = 20");
+        assert!(crate::read(&path).is_err());
+        for threads in [1, 4] {
+            by_threads(&path, threads, false).expect_err("a damaged file");
+        }
+    }
+}
