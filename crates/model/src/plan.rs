@@ -304,7 +304,7 @@ impl Stop {
 /// How a measured amount ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Once {
-    /// Whether all workers of a host stop when the first of them is done.
+    /// Whether all workers of all hosts stop when the first of them is done.
     pub stonewall: bool,
     /// Whether each worker flushes what it wrote (`fsync`) within its time.
     pub fsync: bool,

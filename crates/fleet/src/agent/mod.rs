@@ -154,6 +154,10 @@ impl Listener {
                 self.below.tell(|relay| relay.part(below));
                 Ok(())
             }
+            Reaction::Cut { stage, stops } => {
+                self.control.first_done_elsewhere(stage, stops);
+                Ok(())
+            }
             Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
     }

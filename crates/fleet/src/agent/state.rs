@@ -31,6 +31,8 @@ pub(crate) enum Reaction {
     Pass { below: u32, frame: Frame },
     /// A host below is none of ours any more.
     Part { below: u32 },
+    /// Another host was the first in this stage: its books are cut now, and with `stops` its load ends.
+    Cut { stage: u32, stops: bool },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -81,6 +83,7 @@ impl Contact {
             ToAgent::Adopt(wanted) => Reaction::Adopt(wanted),
             ToAgent::Pass { below, frame } => Reaction::Pass { below, frame },
             ToAgent::Part { below } => Reaction::Part { below },
+            ToAgent::FirstDone { stage, stops } => Reaction::Cut { stage, stops },
             order => Reaction::Queue(order),
         }
     }
@@ -113,8 +116,10 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::FirstDone { .. } => {
+            Duty::Nothing
+        }
     }
 }
 
@@ -157,6 +162,8 @@ mod tests {
     fn a_stop_acts_at_once_and_goes_on_and_the_rest_waits_for_its_turn() {
         let mut contact = Contact::default();
         assert_eq!(contact.hear(ToAgent::Stop, 1), Reaction::Stop(ToAgent::Stop));
+        let cut = Reaction::Cut { stage: 3, stops: true };
+        assert_eq!(contact.hear(ToAgent::FirstDone { stage: 3, stops: true }, 1), cut, "it must not wait either");
         let arm = ToAgent::Arm { stage: 3 };
         assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
     }

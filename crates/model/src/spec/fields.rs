@@ -377,7 +377,7 @@ spec_table! {
         measure: Nanos = Nanos::seconds(60),
         /// Measure an amount instead of a time: `"all"`, every worker goes through its share once; a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is what counts.
         amount: Amount = Amount::None,
-        /// With an amount: all workers of a host stop when its first one is done. Otherwise each does its own, and results tell what had been done when the first was.
+        /// With an amount: all workers of all hosts stop when the first one is done. Otherwise each does its own, and results tell what had been done when the first was.
         stonewall: bool = false,
         /// With an amount: each worker ends with an `fsync` of the files that it wrote, within its time. Otherwise the files are flushed when nothing is measured any more.
         count_fsync: bool = true,
