@@ -106,6 +106,46 @@ fn a_mix_has_a_row_for_each_of_its_operations() {
 }
 
 #[test]
+fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
+    for unique in ["true", "false"] {
+        let folder = scratch();
+        let here = folder.path();
+        let of_others = ["--hosts", "local:3", "--set", "other=host", "--set", "tree.unique", "--keep-data"];
+        let set = format!("tree.unique={unique}");
+        let of_others: Vec<&str> =
+            of_others.iter().map(|word| if *word == "tree.unique" { set.as_str() } else { word }).collect();
+        let all = "\"create\", \"stat\", \"read\", \"readdir\", \"rename\"";
+        let json = run(here, &suite(all, 300), &of_others).with_code(0).json();
+        for op in ["create", "stat", "read-file", "rename"] {
+            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (900, 0), "{op}, unique {unique}");
+        }
+        let folders: Vec<String> = names(here).into_iter().filter(|name| name.starts_with("data")).collect();
+        assert_eq!(folders.len(), 3, "one of each host: {folders:?}");
+        for name in &folders {
+            assert_eq!(files_below(&here.join(name)), (300, 300 * 4096), "{name}: renamed back by the others");
+        }
+        let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+        for (number, host) in record.plan.hosts.iter().enumerate() {
+            let maker = &record.plan.hosts[(number + 1) % 3];
+            let trees = |stage: usize| -> Vec<&str> {
+                let shares = host.stages[stage].workers.iter().filter_map(|worker| worker.files);
+                shares.map(|share| host.trees[share.tree as usize].path.as_str()).collect()
+            };
+            assert!(trees(0).iter().all(|tree| host.trees.iter().any(|own| own.path == *tree && !own.joined)));
+            assert!(trees(1).iter().all(|tree| maker.trees.iter().any(|own| own.path == *tree && !own.joined)));
+        }
+        fs::remove_file(here.join("run.plimsoll")).expect("a run file");
+        let of_others = &of_others[..of_others.len() - 1];
+        let json =
+            run(here, &suite("\"create\", \"mkdir\", \"rmdir\", \"remove\"", 200), of_others).with_code(0).json();
+        for op in ["create", "mkdir", "rmdir", "remove"] {
+            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}, unique {unique}");
+        }
+        assert!(names(here).iter().all(|name| !name.starts_with("data")), "every host took its own folder away");
+    }
+}
+
+#[test]
 fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     let folder = scratch();
     let here = folder.path();

@@ -125,6 +125,7 @@ fn plan_of_files(root: &Path) -> HostPlan {
         depth: 0,
         fan_out: 1,
         per_directory: 1 << 32,
+        joined: false,
     };
     plan.targets[0].files.clear();
     plan.trees = (0..WORKERS).map(tree).collect();

@@ -139,6 +139,9 @@ pub struct Tree {
     pub fan_out: u64,
     /// Files in each of the lowest directories; at least 1.
     pub per_directory: u64,
+    /// Whether another host of the run makes its directories, and removes them.
+    #[serde(default)]
+    pub joined: bool,
 }
 
 impl Tree {
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     fn tree(files: u64, depth: u32, fan_out: u64, per_directory: u64) -> Tree {
-        Tree { target: 0, path: "/t".into(), files, size: Bytes(1), depth, fan_out, per_directory }
+        Tree { target: 0, path: "/t".into(), files, size: Bytes(1), depth, fan_out, per_directory, joined: false }
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
 
 /// The trees of a target, where it has any. Points that differ in their workers have trees of their own, one after the other.
 fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
-    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target);
+    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target && !tree.joined);
     let first = trees().next()?;
     let directories = trees().map(Tree::directories).fold(0, u64::saturating_add);
     let stages: Option<&[u32]> =

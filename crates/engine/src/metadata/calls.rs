@@ -275,7 +275,8 @@ mod tests {
         let root = std::fs::File::open(base.path()).expect("opens");
         let watched = base.path().canonicalize().expect("a path").join("f7");
         let path = base.path().to_str().expect("UTF-8").to_owned();
-        let tree = Tree { target: 0, path, files: 8, size: Bytes(4), depth: 0, fan_out: 1, per_directory: 8 };
+        let tree =
+            Tree { target: 0, path, files: 8, size: Bytes(4), depth: 0, fan_out: 1, per_directory: 8, joined: false };
         let cases = [
             (FileFsync::Never, CloseTime::Timed, 0, vec![]),
             (FileFsync::Timed, CloseTime::Timed, 0, vec![]),

@@ -35,6 +35,7 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         depth: 1,
         fan_out: 1,
         per_directory: PER_DIRECTORY,
+        joined: false,
     };
     let share = |op: Op, worker: u64| {
         let all = if op == Op::Readdir { tree(0).listed() } else { files / trees };

@@ -277,7 +277,7 @@ impl Coordinator {
                 self.take_notes(number, notes, actions);
             }
             FromAgent::FirstDone { stage } if host.owes == Owes::StageEnd => {
-                self.cut_the_others(number, stage, actions)
+                self.cut_the_others(number, stage, actions);
             }
             FromAgent::Released { left } if host.owes == Owes::Released => {
                 self.debts.turn(host, Owes::Nothing);

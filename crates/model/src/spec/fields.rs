@@ -192,6 +192,18 @@ words! {
 }
 
 words! {
+    /// Whose files the operations of a metadata workload go to, all but those that make them.
+    pub enum OtherFiles {
+        /// The worker's own.
+        No = "false",
+        /// What another worker of the host has made.
+        Worker = "true",
+        /// What another host has made.
+        Host = "host",
+    }
+}
+
+words! {
     /// Whether a file of a tree that was written is made durable before it is closed.
     pub enum FileFsync {
         /// It is not.
@@ -451,8 +463,8 @@ spec_table! {
         operations: Operations = Operations::default(),
         /// Of a metadata workload: in what order a worker touches its files.
         file_order: FileOrder = FileOrder::Sequential,
-        /// Of a metadata workload: every operation but the making goes to the files that another worker of the host has made.
-        other: bool = false,
+        /// Of a metadata workload: every operation but the making goes to the files that another worker of the host has made, or with `"host"` to those of the next host that does this work, the last one's to those of the first: so that no host finds in its own caches what it made (mdtest's `-N`). That wants several hosts with as many workers, and targets on a file system that all of them see at the same path.
+        other: OtherFiles = OtherFiles::No,
         /// Of a metadata workload: an `fsync` of every file after it was written, and whether that counts in the latencies. The rate is of the wall's time in any case.
         fsync: FileFsync = FileFsync::Never,
         /// Of a metadata workload: whether the closing of a file counts in the latencies. The rate is of the wall's time in any case.
