@@ -11,6 +11,7 @@ mod metadata;
 mod options;
 mod page;
 mod scenery;
+mod sequential_files;
 mod sweep;
 mod target;
 
@@ -19,6 +20,7 @@ use contender::{Contender, Load, Measured, Programs};
 use extras::EXTRAS;
 use figures::{Claim, Comparison, Figure};
 use options::Options;
+use std::path::Path;
 use target::Target;
 
 /// One comparison: all contenders on one target.
@@ -136,7 +138,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let names: Vec<&str> = BENCHES
         .iter()
         .map(|bench| bench.name)
-        .chain([metadata::NAME])
+        .chain([metadata::NAME, sequential_files::NAME])
         .chain(EXTRAS.iter().map(|extra| extra.name))
         .collect();
     let options = Options::parse(arguments, &names)?;
@@ -145,8 +147,8 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
         measure(bench, &options, &programs, &mut book)?;
     }
-    if options.wants(metadata::NAME) {
-        measure_metadata(&options, &programs, &mut book)?;
+    for files in OF_FILES.iter().filter(|files| options.wants(files.name)) {
+        measure_files(files, &options, &programs, &mut book)?;
     }
     measure_extras(&options, &programs, &mut book);
     if options.write {
@@ -227,9 +229,22 @@ fn is_here(contender: Contender) -> bool {
     missing.is_none()
 }
 
-/// Operations on files, where file systems can be mounted for them.
-fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
-    let (name, title) = (metadata::NAME, metadata::TITLE);
+/// A comparison on file systems of our own.
+struct OfFiles {
+    name: &'static str,
+    title: &'static str,
+    /// Comes back with a table and what was missed.
+    run: fn(&Path, usize) -> Outcome<(String, Vec<String>)>,
+}
+
+const OF_FILES: [OfFiles; 2] = [
+    OfFiles { name: metadata::NAME, title: metadata::TITLE, run: metadata::run },
+    OfFiles { name: sequential_files::NAME, title: sequential_files::TITLE, run: sequential_files::run },
+];
+
+/// One of them, where file systems can be mounted for it.
+fn measure_files(files: &OfFiles, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    let (name, title) = (files.name, files.title);
     println!("\n== {name}: {title}");
     let needed = if shell::is_root() {
         shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed")
@@ -241,7 +256,7 @@ fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> 
         book.report.push_str(&format!("\n### {name}: {title}\n\nnot run, because {why}\n"));
         return Ok(());
     }
-    let (table, missed) = metadata::run(&programs.plimsoll, options.rounds)?;
+    let (table, missed) = (files.run)(&programs.plimsoll, options.rounds)?;
     book.missed.extend(missed);
     book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
     Ok(())
