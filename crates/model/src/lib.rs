@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod counters;
 pub mod devices;
 pub mod event;
+mod file_sizes;
 pub mod histogram;
 pub mod hostlist;
 pub mod inventory;

@@ -129,6 +129,7 @@ mod tests {
             path: "/t".into(),
             files: u64::MAX,
             size: Bytes(0),
+            sizes: None,
             depth,
             fan_out,
             per_directory,

@@ -226,6 +226,7 @@ mod tests {
             path: path(below),
             files: 1,
             size: model::Bytes(0),
+            sizes: None,
             depth: 0,
             fan_out: 1,
             per_directory: 1,

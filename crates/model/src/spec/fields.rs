@@ -365,6 +365,8 @@ spec_table! {
         files: u64 = 100_000,
         /// The size of each file, at most 64 MiB; it is written and read in one piece.
         size: Bytes = Bytes(0),
+        /// The sizes of files, where they differ, with weights, each at most 64 MiB: with `"4KiB:70, 64KiB:20, 1MiB:10"` seven of ten files have 4 KiB. Which file has which size follows from its number. Instead of `size`.
+        sizes: Auto<SizeMix> = Auto::Auto,
         /// Files in each of the lowest directories.
         per_directory: u64 = 1_000,
         /// Levels of directories above the files, at most 16. At 0 there are none, and `per_directory` and `fan_out` mean nothing.
@@ -521,6 +523,24 @@ spec_table! {
         dsync: bool = false,
         /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process), `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent), or `idle`. Where the system refuses it, the run goes on without and says so.
         priority: Priority = Priority::Inherited,
+    }
+}
+
+impl TreeSpec {
+    /// The sizes of files, where they differ.
+    pub fn mix(&self) -> Option<&SizeMix> {
+        match &self.sizes.value {
+            Auto::Fixed(sizes) if !sizes.is_single() => Some(sizes),
+            Auto::Fixed(_) | Auto::Auto => None,
+        }
+    }
+
+    /// The size of each file, or of the largest.
+    pub fn largest(&self) -> Bytes {
+        match &self.sizes.value {
+            Auto::Fixed(sizes) => sizes.largest(),
+            Auto::Auto => self.size.value,
+        }
     }
 }
 
