@@ -229,12 +229,14 @@ fn is_here(contender: Contender) -> bool {
     missing.is_none()
 }
 
+/// A table in Markdown, and what was missed.
+type Tables = (String, Vec<String>);
+
 /// A comparison on file systems of our own.
 struct OfFiles {
     name: &'static str,
     title: &'static str,
-    /// Comes back with a table and what was missed.
-    run: fn(&Path, usize) -> Outcome<(String, Vec<String>)>,
+    run: fn(&Path, usize) -> Outcome<Tables>,
 }
 
 const OF_FILES: [OfFiles; 2] = [
