@@ -106,6 +106,88 @@ fn a_mix_has_a_row_for_each_of_its_operations() {
 }
 
 #[test]
+fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
+    for unique in ["true", "false"] {
+        let folder = scratch();
+        let here = folder.path();
+        let of_others = ["--hosts", "local:3", "--set", "other=host", "--set", "tree.unique", "--keep-data"];
+        let set = format!("tree.unique={unique}");
+        let of_others: Vec<&str> =
+            of_others.iter().map(|word| if *word == "tree.unique" { set.as_str() } else { word }).collect();
+        let all = "\"create\", \"stat\", \"read\", \"readdir\", \"rename\"";
+        let json = run(here, &suite(all, 300), &of_others).with_code(0).json();
+        for op in ["create", "stat", "read-file", "rename"] {
+            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (900, 0), "{op}, unique {unique}");
+        }
+        let folders: Vec<String> = names(here).into_iter().filter(|name| name.starts_with("data")).collect();
+        assert_eq!(folders.len(), 3, "one of each host: {folders:?}");
+        for name in &folders {
+            assert_eq!(files_below(&here.join(name)), (300, 300 * 4096), "{name}: renamed back by the others");
+        }
+        let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+        for (number, host) in record.plan.hosts.iter().enumerate() {
+            let maker = &record.plan.hosts[(number + 1) % 3];
+            let trees = |stage: usize| -> Vec<&str> {
+                let shares = host.stages[stage].workers.iter().filter_map(|worker| worker.files);
+                shares.map(|share| host.trees[share.tree as usize].path.as_str()).collect()
+            };
+            assert!(trees(0).iter().all(|tree| host.trees.iter().any(|own| own.path == *tree && !own.joined)));
+            assert!(trees(1).iter().all(|tree| maker.trees.iter().any(|own| own.path == *tree && !own.joined)));
+        }
+        fs::remove_file(here.join("run.plimsoll")).expect("a run file");
+        let of_others = &of_others[..of_others.len() - 1];
+        let json =
+            run(here, &suite("\"create\", \"mkdir\", \"rmdir\", \"remove\"", 200), of_others).with_code(0).json();
+        for op in ["create", "mkdir", "rmdir", "remove"] {
+            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}, unique {unique}");
+        }
+        assert!(names(here).iter().all(|name| !name.starts_with("data")), "every host took its own folder away");
+    }
+}
+
+/// The sizes of all files of trees below `folder`, by their paths there.
+fn sizes_below(folder: &Path, base: &Path, sizes: &mut std::collections::BTreeMap<String, u64>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, facts) = (entry.path(), entry.metadata().expect("facts"));
+        if facts.is_dir() {
+            sizes_below(&path, base, sizes);
+        } else if !entry.file_name().to_string_lossy().starts_with('.') {
+            sizes.insert(text(path.strip_prefix(base).expect("below")).to_owned(), facts.len());
+        }
+    }
+}
+
+#[test]
+fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one() {
+    let sizes = "4KiB:60, 20000:30, 0:10";
+    let set = format!("sizes = \"{sizes}\"");
+    let suite = suite("\"create\", \"write\", \"read\"", 900).replace("size = \"4KiB\"", &set);
+    let run_once = || {
+        let folder = scratch();
+        let json = run(folder.path(), &suite, &["--keep-data", "--set", "other=true"]).with_code(0).json();
+        let mut found = std::collections::BTreeMap::new();
+        let data = folder.path().join("data");
+        sizes_below(&data, &data, &mut found);
+        let bytes: u64 = found.values().sum();
+        for op in ["create", "write-file", "read-file"] {
+            let told = (figure(&json, op, "ios"), figure(&json, op, "bytes"), figure(&json, op, "errors"));
+            assert_eq!(told, (900, bytes, 0), "{op}");
+        }
+        found
+    };
+    let found = run_once();
+    for (size, wanted) in [(4096, 540), (20_000, 270), (0, 90)] {
+        let count = found.values().filter(|own| **own == size).count();
+        assert!(count.abs_diff(wanted) < 80, "{count} files of {size}");
+    }
+    assert_eq!(run_once(), found, "sizes follow from the names");
+    let folder = scratch();
+    fs::write(folder.path().join("files.toml"), &suite).expect("a suite");
+    let plan = plimsoll(folder.path(), &["plan", "files.toml", "--target", "data"]).with_code(0).out;
+    assert!(plan.contains("on average 8.26 KiB, about 7.26 MiB in all"), "{plan}");
+}
+
+#[test]
 fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     let folder = scratch();
     let here = folder.path();

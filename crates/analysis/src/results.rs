@@ -56,7 +56,7 @@ pub struct ResultRow {
 /// A measured amount at its two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// When the first worker of a host was done: at the stonewall, if there is one.
+    /// When the first worker of the cluster was done, as the host that heard of it last has it: at the stonewall, if there is one.
     pub first: Progress,
     /// When the last one was, everything that was outstanding at a stonewall included.
     pub last: Progress,

@@ -280,7 +280,7 @@ fn little_space(record: &Record, stage: u32) -> Option<Warning> {
                 .collect();
             here.first()?;
             let files = here.iter().flat_map(|number| &host.targets[*number].files).map(|file| file.size.0);
-            let trees = host.trees.iter().filter(|tree| here.contains(&(tree.target as usize)));
+            let trees = host.trees.iter().filter(|tree| here.contains(&(tree.target as usize)) && !tree.joined);
             let bytes = files.chain(trees.map(|tree| tree.space().0)).fold(0, u64::saturating_add);
             Some((facts.path.clone(), free_share(facts, bytes)?))
         })

@@ -1,6 +1,7 @@
 //! How a running stage is told to end.
 
 use crate::clock::{Clock, Monotonic};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,12 +18,13 @@ struct Shared {
     stop_at_ns: AtomicU64,
     /// When the load of the current stage begins. A stage that is stopped before it begins ends when it begins.
     start_at_ns: AtomicU64,
-    /// When the first worker of the current stage had done its amount, on `clock`.
+    /// When the first worker of the current stage had done its amount, or when that was heard of another host, on `clock`.
     wall_at_ns: AtomicU64,
     stopped: AtomicBool,
     judged: Mutex<Judged>,
     /// Rung when a stage is judged or stopped.
     news: Condvar,
+    wall: Mutex<Wall>,
 }
 
 /// How far the current stage was judged, in ns after its start.
@@ -31,6 +33,23 @@ struct Judged {
     to_ns: u64,
     /// Its end, if it has one because of that.
     end_after_ns: Option<u64>,
+}
+
+/// What is known of the first worker of a stage that had done its amount: here, or on another host.
+#[derive(Default)]
+struct Wall {
+    /// The stage that runs.
+    stage: Option<u32>,
+    /// The stage of which another host was the first, and whether it ends there. That may be heard before the stage begins here.
+    elsewhere: Option<(u32, bool)>,
+    /// Is told once that a worker of this host was the first one here.
+    herald: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl fmt::Debug for Wall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wall").field("stage", &self.stage).field("elsewhere", &self.elsewhere).finish_non_exhaustive()
+    }
 }
 
 /// Where the books of a stage are cut; `u64::MAX` is never.
@@ -59,6 +78,7 @@ impl Control {
             stopped: AtomicBool::new(false),
             judged: Mutex::default(),
             news: Condvar::new(),
+            wall: Mutex::default(),
         };
         Control { shared: Arc::new(shared) }
     }
@@ -117,11 +137,45 @@ impl Control {
         self.shared.stop_at_ns.fetch_min(now_ns, Ordering::SeqCst);
     }
 
-    /// Sets the begin and the end of a new stage; a stop that came before stands.
-    pub(crate) fn begin_stage(&self, start_at_ns: u64, stop_at_ns: u64) {
+    /// Has `herald` called, once, when the first worker of this host has done its amount in the next stage, unless another host was earlier.
+    pub fn on_first_done(&self, herald: impl FnOnce() + Send + 'static) {
+        self.wall().herald = Some(Box::new(herald));
+    }
+
+    /// A worker of another host had done its amount in `stage`: the books of that stage are cut now, or when it begins; with `stops`, it ends
+    /// there. Of a stage that is over, it means nothing.
+    pub fn first_done_elsewhere(&self, stage: u32, stops: bool) {
+        let mut wall = self.wall();
+        wall.elsewhere = Some((stage, stops));
+        if wall.stage == Some(stage) {
+            wall.herald = None;
+            let start_at_ns = self.shared.start_at_ns.load(Ordering::SeqCst);
+            self.cut(self.shared.clock.now_ns().max(start_at_ns), stops);
+        }
+    }
+
+    fn wall(&self) -> MutexGuard<'_, Wall> {
+        self.shared.wall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stage is over: nothing of it is told or cut any more.
+    pub fn leave_stage(&self) {
+        let mut wall = self.wall();
+        wall.stage = None;
+        wall.herald = None;
+    }
+
+    /// Sets the number, the begin and the end of a new stage; a stop that came before stands, and so does what was heard of other hosts.
+    pub(crate) fn begin_stage(&self, stage: u32, start_at_ns: u64, stop_at_ns: u64) {
+        let mut wall = self.wall();
+        wall.stage = Some(stage);
         self.shared.wall_at_ns.store(u64::MAX, Ordering::SeqCst);
         self.shared.start_at_ns.store(start_at_ns, Ordering::SeqCst);
         self.shared.stop_at_ns.store(stop_at_ns, Ordering::SeqCst);
+        if let Some((_, stops)) = wall.elsewhere.take_if(|(earlier, _)| *earlier == stage) {
+            wall.herald = None;
+            self.cut(start_at_ns, stops);
+        }
         if self.is_stopped() {
             self.end_stage();
         }
@@ -129,7 +183,15 @@ impl Control {
 
     /// A worker had done its amount at `now_ns`; with `stonewall`, the stage ends there for all others.
     pub(crate) fn done(&self, now_ns: u64, stonewall: bool) {
-        let instant = if stonewall { &self.shared.stop_at_ns } else { &self.shared.wall_at_ns };
+        self.cut(now_ns, stonewall);
+        let herald = self.wall().herald.take();
+        if let Some(herald) = herald {
+            herald();
+        }
+    }
+
+    fn cut(&self, now_ns: u64, stops: bool) {
+        let instant = if stops { &self.shared.stop_at_ns } else { &self.shared.wall_at_ns };
         instant.fetch_min(now_ns, Ordering::SeqCst);
     }
 
@@ -152,11 +214,11 @@ mod tests {
     #[test]
     fn a_stop_between_stages_ends_the_next_one_at_once() {
         let control = Control::new();
-        control.begin_stage(0, u64::MAX);
+        control.begin_stage(0, 0, u64::MAX);
         assert_eq!(control.stop_at_ns(), u64::MAX);
         control.stop();
         assert!(control.stop_at_ns() <= control.clock().now_ns());
-        control.begin_stage(0, u64::MAX);
+        control.begin_stage(0, 0, u64::MAX);
         assert!(control.stop_at_ns() <= control.clock().now_ns());
     }
 
@@ -189,8 +251,56 @@ mod tests {
     fn a_stage_that_is_stopped_before_it_begins_ends_when_it_begins() {
         let control = Control::new();
         let start_ns = u64::MAX / 2;
-        control.begin_stage(start_ns, u64::MAX);
+        control.begin_stage(0, start_ns, u64::MAX);
         control.stop();
         assert_eq!(control.stop_at_ns(), start_ns);
+    }
+
+    #[test]
+    fn the_first_worker_is_told_once_and_nobody_where_another_host_was_earlier() {
+        let told = Arc::new(AtomicU64::new(0));
+        let control = Control::new();
+        let herald = || {
+            let told = told.clone();
+            move || {
+                told.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        control.on_first_done(herald());
+        control.begin_stage(1, 0, u64::MAX);
+        control.done(7, false);
+        control.done(9, false);
+        assert_eq!((told.load(Ordering::SeqCst), control.cuts().wall_at_ns), (1, 7));
+        control.on_first_done(herald());
+        control.begin_stage(2, 0, u64::MAX);
+        control.first_done_elsewhere(2, false);
+        control.done(u64::MAX, false);
+        assert_eq!(told.load(Ordering::SeqCst), 1);
+        assert!(control.cuts().wall_at_ns < u64::MAX);
+    }
+
+    #[test]
+    fn another_host_cuts_or_ends_its_stage_only_and_at_the_earliest_when_it_begins() {
+        let start_ns = u64::MAX / 2;
+        let never = Cuts { stop_at_ns: u64::MAX, wall_at_ns: u64::MAX };
+        for (stops, cuts) in
+            [(true, Cuts { stop_at_ns: start_ns, ..never }), (false, Cuts { wall_at_ns: start_ns, ..never })]
+        {
+            let control = Control::new();
+            control.first_done_elsewhere(3, stops);
+            control.begin_stage(2, start_ns, u64::MAX);
+            assert_eq!(control.cuts(), never);
+            control.begin_stage(3, start_ns, u64::MAX);
+            assert_eq!(control.cuts(), cuts, "heard before it began");
+            control.begin_stage(4, start_ns, u64::MAX);
+            control.first_done_elsewhere(3, stops);
+            assert_eq!(control.cuts(), never, "that stage is over");
+            control.first_done_elsewhere(4, stops);
+            assert_eq!(control.cuts(), cuts);
+            control.leave_stage();
+            control.begin_stage(5, start_ns, u64::MAX);
+            control.first_done_elsewhere(4, stops);
+            assert_eq!(control.cuts(), never);
+        }
     }
 }

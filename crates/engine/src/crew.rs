@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     pub(crate) findings: Mutex<Findings>,
     /// How much later than asked for the last worker began.
     pub(crate) late_ns: AtomicU64,
-    /// Of metadata work: the directories of the trees, in the order of the plan.
+    /// Of metadata work: the directories of the trees that this host makes, in the order of the plan.
     pub(crate) trees: Arc<[OwnedFd]>,
 }
 

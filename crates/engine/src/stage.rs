@@ -122,7 +122,7 @@ pub(crate) fn run_with(
     let mut before = None;
     if page_cache::is_read_through(stage, &shared.files) {
         let ours = shared.clone();
-        control.begin_stage(control.clock().now_ns(), u64::MAX);
+        control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
         let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
         before = apart(control, Patience(plan.patience), evict);
         if before.is_none() {
@@ -197,7 +197,7 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     // No sample may reach back to where no load was.
     let start_ns = start_ns.max(now_ns);
     let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
-    shared.control.begin_stage(start_ns, stop_at_ns);
+    shared.control.begin_stage(shared.stage.stage, start_ns, stop_at_ns);
     let timetable =
         Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
     shared.gate.open(timetable);

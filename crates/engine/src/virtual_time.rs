@@ -326,10 +326,17 @@ impl<'a> Scheduler<'a> {
         let finished = actor.state.complete(completion, now_ns);
         actor.pages.write_down(finished);
         if let (Some(once), true) = (host.once, actor.state.has_done_all()) {
+            self.first_done(once, now_ns);
+        }
+        self.send(worker, now_ns);
+    }
+
+    /// A worker has done its amount: the books of all hosts are cut at the earliest such instant.
+    fn first_done(&mut self, once: Once, now_ns: u64) {
+        for host in &mut self.hosts {
             let instant = if once.stonewall { &mut host.cuts.stop_at_ns } else { &mut host.cuts.wall_at_ns };
             *instant = now_ns.min(*instant);
         }
-        self.send(worker, now_ns);
     }
 
     fn due(&mut self, worker: usize, now_ns: u64) {

@@ -122,9 +122,11 @@ fn plan_of_files(root: &Path) -> HostPlan {
         path: format!("{}/tree-{number:05}", root.to_str().expect("UTF-8")),
         files: 1 << 32,
         size: Bytes(BLOCK),
+        sizes: None,
         depth: 0,
         fan_out: 1,
         per_directory: 1 << 32,
+        joined: false,
     };
     plan.targets[0].files.clear();
     plan.trees = (0..WORKERS).map(tree).collect();
@@ -133,8 +135,15 @@ fn plan_of_files(root: &Path) -> HostPlan {
         let (fsync, close) = (FileFsync::Never, CloseTime::Untimed);
         // The first stage takes files of its own, so that the second finds none.
         let first = if count == 100 { 1 << 33 } else { 0 };
-        work.metadata =
-            Some(MetadataWork { op: Op::Create, mix: None, random: true, size: Bytes(BLOCK), fsync, close });
+        work.metadata = Some(MetadataWork {
+            op: Op::Create,
+            mix: None,
+            random: true,
+            size: Bytes(BLOCK),
+            mean_size: None,
+            fsync,
+            close,
+        });
         stage.works = vec![work];
         for (tree, worker) in (0..).zip(&mut stage.workers) {
             worker.files = Some(FileShare { tree, first, step: 1, count });

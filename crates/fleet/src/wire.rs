@@ -79,6 +79,13 @@ pub enum ToAgent {
         /// As of [`ToAgent::Pass`].
         below: u32,
     },
+    /// A worker of another host was the first of all to do its amount: cut the books of this stage.
+    FirstDone {
+        /// Its number.
+        stage: u32,
+        /// Whether the stage ends there (a stonewall).
+        stops: bool,
+    },
 }
 
 /// What an agent says to the coordinator.
@@ -145,6 +152,11 @@ pub enum FromAgent {
     Adopted(Vec<(u32, String)>),
     /// What came from hosts below since the last frame, in the order in which it came.
     Passed(Vec<(u32, Word)>),
+    /// The first worker of this host has done its amount.
+    FirstDone {
+        /// In which stage.
+        stage: u32,
+    },
 }
 
 /// What a relay has to tell of a host below it.

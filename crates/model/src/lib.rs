@@ -10,6 +10,7 @@ pub mod counters;
 pub mod devices;
 pub mod digest;
 pub mod event;
+mod file_sizes;
 pub mod histogram;
 pub mod hostlist;
 pub mod inventory;

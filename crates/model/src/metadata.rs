@@ -1,5 +1,6 @@
 //! Metadata work: what is done to whole files, in which trees, by whom.
 
+use crate::load::SizeMix;
 use crate::op::Op;
 use crate::spec::{CloseTime, FileFsync};
 use crate::units::Bytes;
@@ -96,8 +97,11 @@ pub struct MetadataWork {
     pub mix: Option<OpMix>,
     /// Whether the files come in an order without pattern, not in that of their numbers.
     pub random: bool,
-    /// Bytes of each file.
+    /// Bytes of each file; of the largest where they differ.
     pub size: Bytes,
+    /// Their mean, where they differ.
+    #[serde(default)]
+    pub mean_size: Option<Bytes>,
     /// Whether a file that was written is made durable before it is closed.
     pub fsync: FileFsync,
     /// Whether the closing of a file counts in its time.
@@ -131,14 +135,20 @@ pub struct Tree {
     pub path: String,
     /// Files that it holds at most.
     pub files: u64,
-    /// Bytes of each.
+    /// Bytes of each; of the largest where they differ.
     pub size: Bytes,
+    /// The sizes with their weights, where they differ: which file has which follows from its number.
+    #[serde(default)]
+    pub sizes: Option<SizeMix>,
     /// Levels of directories between `path` and the files, at most [`MOST_DEPTH`]; at 0, all files are in `path` itself.
     pub depth: u32,
     /// Directories in each directory, from the second level on; at least 1. The first level has as many as are needed.
     pub fan_out: u64,
     /// Files in each of the lowest directories; at least 1.
     pub per_directory: u64,
+    /// Whether another host of the run makes its directories, and removes them.
+    #[serde(default)]
+    pub joined: bool,
 }
 
 impl Tree {
@@ -185,15 +195,28 @@ impl Tree {
         self.files.saturating_add(self.directories())
     }
 
-    /// What its files hold.
-    pub fn bytes(&self) -> Bytes {
-        Bytes(self.files.saturating_mul(self.size.0))
+    /// Bytes of file `number`.
+    #[inline]
+    pub fn size_of(&self, number: u64) -> Bytes {
+        self.sizes.as_ref().map_or(self.size, |sizes| sizes.of_file(number))
     }
 
-    /// What it takes of a file system with blocks of 4 KiB.
+    /// Bytes of a file, on average where they differ.
+    pub fn mean_size(&self) -> Bytes {
+        self.sizes.as_ref().map_or(self.size, SizeMix::mean)
+    }
+
+    /// What its files hold; where sizes differ, what is to be expected.
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.files.saturating_mul(self.mean_size().0))
+    }
+
+    /// What it takes of a file system with blocks of 4 KiB, at most.
     pub fn space(&self) -> Bytes {
         let each = self.size.0.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
-        Bytes(self.files.saturating_mul(each).saturating_add(self.directories().saturating_mul(BLOCK)))
+        let alike = || Bytes(self.files.saturating_mul(each));
+        let files = self.sizes.as_ref().map_or_else(alike, |sizes| sizes.most_space(self.files, BLOCK));
+        Bytes(files.0.saturating_add(self.directories().saturating_mul(BLOCK)))
     }
 }
 
@@ -223,7 +246,17 @@ mod tests {
     use super::*;
 
     fn tree(files: u64, depth: u32, fan_out: u64, per_directory: u64) -> Tree {
-        Tree { target: 0, path: "/t".into(), files, size: Bytes(1), depth, fan_out, per_directory }
+        Tree {
+            target: 0,
+            path: "/t".into(),
+            files,
+            size: Bytes(1),
+            depth,
+            sizes: None,
+            fan_out,
+            per_directory,
+            joined: false,
+        }
     }
 
     #[test]

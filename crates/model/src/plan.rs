@@ -349,7 +349,7 @@ impl Steady {
 /// How a measured amount ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Once {
-    /// Whether all workers of a host stop when the first of them is done.
+    /// Whether all workers of all hosts stop when the first of them is done.
     pub stonewall: bool,
     /// Whether each worker flushes what it wrote (`fsync`) within its time.
     pub fsync: bool,
@@ -506,10 +506,10 @@ impl HostStage {
         shares.map(|share| share.count).fold(0, u64::saturating_add)
     }
 
-    /// Bytes of the files that its metadata work goes through.
+    /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be expected.
     pub(crate) fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
-        if work.op == Op::Readdir { 0 } else { self.operations().saturating_mul(work.size.0) }
+        if work.op == Op::Readdir { 0 } else { self.operations().saturating_mul(work.mean_size.unwrap_or(work.size).0) }
     }
 
     /// Bytes that its metadata work writes.

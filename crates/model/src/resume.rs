@@ -120,7 +120,15 @@ mod tests {
         let stage = |op: Option<Op>| {
             let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
             let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
-            work.metadata = op.map(|op| MetadataWork { op, mix: None, random: false, size: Bytes(0), fsync, close });
+            work.metadata = op.map(|op| MetadataWork {
+                op,
+                mix: None,
+                random: false,
+                size: Bytes(0),
+                mean_size: None,
+                fsync,
+                close,
+            });
             Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }
         };
         let ops =

@@ -205,7 +205,7 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
 
 /// The trees of a target, where it has any. Points that differ in their workers have trees of their own, one after the other.
 fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
-    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target);
+    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target && !tree.joined);
     let first = trees().next()?;
     let directories = trees().map(Tree::directories).fold(0, u64::saturating_add);
     let stages: Option<&[u32]> =
@@ -216,10 +216,18 @@ fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
     Some(format!(
         "{} of {} at a time, in {} with {} {noun}",
         words::counted(plan.hosts.iter().map(files).fold(0, u64::saturating_add), "file"),
-        first.size,
+        sizes_of(first, plan.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add)),
         words::counted(trees().count() as u64, "tree"),
         words::count(directories)
     ))
+}
+
+/// The size of a tree's files; where they differ, their mean and what all files of the plan have together, both to be expected.
+fn sizes_of(tree: &Tree, total: u64) -> String {
+    match &tree.sizes {
+        None => tree.size.to_string(),
+        Some(sizes) => format!("{sizes} (on average {}, about {} in all)", sizes.mean(), Bytes(total)),
+    }
 }
 
 /// What a target lies on: file system, device, free space, direct I/O.

@@ -12,6 +12,7 @@ mod metadata;
 mod options;
 mod page;
 mod scenery;
+mod sequential_files;
 mod sweep;
 mod target;
 mod watching;
@@ -21,6 +22,7 @@ use contender::{Contender, Load, Measured, Programs};
 use extras::EXTRAS;
 use figures::{Claim, Comparison, Figure};
 use options::Options;
+use std::path::Path;
 use target::Target;
 
 /// One comparison: all contenders on one target.
@@ -138,7 +140,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let names: Vec<&str> = BENCHES
         .iter()
         .map(|bench| bench.name)
-        .chain([metadata::NAME, watching::NAME, day::NAME])
+        .chain([metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME])
         .chain(EXTRAS.iter().map(|extra| extra.name))
         .collect();
     let options = Options::parse(arguments, &names)?;
@@ -147,8 +149,8 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
         measure(bench, &options, &programs, &mut book)?;
     }
-    if options.wants(metadata::NAME) {
-        measure_metadata(&options, &programs, &mut book)?;
+    for files in OF_FILES.iter().filter(|files| options.wants(files.name)) {
+        measure_files(files, &options, &programs, &mut book)?;
     }
     if options.wants(watching::NAME) {
         measure_watching(&options, &programs, &mut book);
@@ -235,9 +237,24 @@ fn is_here(contender: Contender) -> bool {
     missing.is_none()
 }
 
-/// Operations on files, where file systems can be mounted for them.
-fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
-    let (name, title) = (metadata::NAME, metadata::TITLE);
+/// A table in Markdown, and what was missed.
+type Tables = (String, Vec<String>);
+
+/// A comparison on file systems of our own.
+struct OfFiles {
+    name: &'static str,
+    title: &'static str,
+    run: fn(&Path, usize) -> Outcome<Tables>,
+}
+
+const OF_FILES: [OfFiles; 2] = [
+    OfFiles { name: metadata::NAME, title: metadata::TITLE, run: metadata::run },
+    OfFiles { name: sequential_files::NAME, title: sequential_files::TITLE, run: sequential_files::run },
+];
+
+/// One of them, where file systems can be mounted for it.
+fn measure_files(files: &OfFiles, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+    let (name, title) = (files.name, files.title);
     println!("\n== {name}: {title}");
     let needed = if shell::is_root() {
         shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed")
@@ -249,7 +266,7 @@ fn measure_metadata(options: &Options, programs: &Programs, book: &mut Book) -> 
         book.report.push_str(&format!("\n### {name}: {title}\n\nnot run, because {why}\n"));
         return Ok(());
     }
-    let (table, missed) = metadata::run(&programs.plimsoll, options.rounds)?;
+    let (table, missed) = (files.run)(&programs.plimsoll, options.rounds)?;
     book.missed.extend(missed);
     book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
     Ok(())

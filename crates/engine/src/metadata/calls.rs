@@ -80,7 +80,7 @@ impl<'a, C: Clock> Files<'a, C> {
         let bytes_of = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let outcome = match result {
             // A file that is shorter than it was written.
-            Ok(bytes) if op == Op::ReadFile && bytes < self.work.size.0 => {
+            Ok(bytes) if op == Op::ReadFile && bytes < self.tree.size_of(number).0 => {
                 Outcome::Failure { errno: 0, bytes: bytes_of(bytes) }
             }
             Ok(bytes) => Outcome::Success { bytes: bytes_of(bytes) },
@@ -131,17 +131,25 @@ impl<'a, C: Clock> Files<'a, C> {
         rustix::fs::openat(self.root, path, flags, Mode::from_raw_mode(0o600))
     }
 
+    /// Bytes of file `number`; never more than there is memory for.
+    #[inline]
+    fn size_of(&self, number: u64) -> usize {
+        (self.tree.size_of(number).0 as usize).min(self.buffer.len())
+    }
+
     fn write(&mut self, number: u64, flags: OFlags) -> Result<u64, Failed> {
-        let size = self.work.size.0;
+        let size = self.size_of(number);
         if size > 0 {
             let length = u32::try_from(size).unwrap_or(u32::MAX);
-            let io = Io { slot: 0, op: Op::Write, file: 0, offset: number.wrapping_mul(size), length };
-            self.contents.write_begins(&io, &mut self.buffer);
+            // As far apart as if all were of the largest size: no two have the same contents.
+            let offset = number.wrapping_mul(self.work.size.0);
+            let io = Io { slot: 0, op: Op::Write, file: 0, offset, length };
+            self.contents.write_begins(&io, &mut self.buffer[..size]);
         }
         let file = self.open(number, flags | OFlags::WRONLY).map_err(none_moved)?;
         let mut done = 0;
-        while done < self.buffer.len() {
-            match rustix::io::write(&file, &self.buffer[done..]) {
+        while done < size {
+            match rustix::io::write(&file, &self.buffer[done..size]) {
                 Ok(0) => return Err((Errno::NOSPC, done as u64)),
                 Ok(moved) => done += moved,
                 Err(error) => return Err((error, done as u64)),
@@ -158,10 +166,11 @@ impl<'a, C: Clock> Files<'a, C> {
     }
 
     fn read(&mut self, number: u64) -> Result<u64, Failed> {
+        let size = self.size_of(number);
         let file = self.open(number, OFlags::RDONLY).map_err(none_moved)?;
         let mut done = 0;
-        while done < self.buffer.len() {
-            match rustix::io::read(&file, &mut self.buffer[done..]) {
+        while done < size {
+            match rustix::io::read(&file, &mut self.buffer[done..size]) {
                 Ok(0) => break,
                 Ok(moved) => done += moved,
                 Err(error) => return Err((error, done as u64)),
@@ -275,7 +284,17 @@ mod tests {
         let root = std::fs::File::open(base.path()).expect("opens");
         let watched = base.path().canonicalize().expect("a path").join("f7");
         let path = base.path().to_str().expect("UTF-8").to_owned();
-        let tree = Tree { target: 0, path, files: 8, size: Bytes(4), depth: 0, fan_out: 1, per_directory: 8 };
+        let tree = Tree {
+            target: 0,
+            path,
+            files: 8,
+            size: Bytes(4),
+            sizes: None,
+            depth: 0,
+            fan_out: 1,
+            per_directory: 8,
+            joined: false,
+        };
         let cases = [
             (FileFsync::Never, CloseTime::Timed, 0, vec![]),
             (FileFsync::Timed, CloseTime::Timed, 0, vec![]),
@@ -286,7 +305,15 @@ mod tests {
         for (fsync, close, uncounted_ns, seen) in cases {
             let open = Cell::new(Vec::new());
             let clock = Steps { now_ns: Cell::new(0), watched: watched.to_str().expect("UTF-8"), open: &open };
-            let work = MetadataWork { op: Op::Create, mix: None, random: false, size: Bytes(4), fsync, close };
+            let work = MetadataWork {
+                op: Op::Create,
+                mix: None,
+                random: false,
+                size: Bytes(4),
+                mean_size: None,
+                fsync,
+                close,
+            };
             let mut files = Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
             assert_eq!(
                 files.perform(Op::Create, 7),

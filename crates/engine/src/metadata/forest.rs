@@ -31,6 +31,21 @@ pub(crate) fn grow(tree: &Tree) -> Result<OwnedFd, EngineError> {
     })
 }
 
+/// Opens the directory that holds the rest of a `tree` that another host of the run has made.
+///
+/// # Errors
+/// When it is not there, or the file system refuses.
+pub(crate) fn visit(tree: &Tree) -> Result<OwnedFd, EngineError> {
+    rustix::fs::open(&tree.path, DIRECTORY, Mode::empty()).map_err(|error| {
+        let what = format!("the tree that another host has made cannot be opened: {error}");
+        EngineError::target(
+            &tree.path,
+            what,
+            "see whether all hosts have the same file system there, and may search it",
+        )
+    })
+}
+
 fn make_all(tree: &Tree) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(0o700);
     rustix::fs::mkdir(&tree.path, mode)?;

@@ -124,7 +124,17 @@ mod tests {
     use model::units::Bytes;
 
     fn tree(depth: u32, fan_out: u64, per_directory: u64) -> Tree {
-        Tree { target: 0, path: "/t".into(), files: u64::MAX, size: Bytes(0), depth, fan_out, per_directory }
+        Tree {
+            target: 0,
+            path: "/t".into(),
+            files: u64::MAX,
+            size: Bytes(0),
+            sizes: None,
+            depth,
+            fan_out,
+            per_directory,
+            joined: false,
+        }
     }
 
     fn of(tree: &Tree, kind: Kind, number: u64) -> String {

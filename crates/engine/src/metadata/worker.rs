@@ -1,6 +1,7 @@
 //! One worker of a metadata stage: its operation on each of its files, once; or a mix of operations on any of them, for a time.
 
 use super::calls::Files;
+use super::forest::visit;
 use crate::clock::Clock;
 use crate::crew::{Shared, begin_on_time, page};
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
@@ -67,14 +68,23 @@ impl Mixer {
 pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let work = &shared.stage.works[worker.work as usize];
     let (Some(metadata), Some(share)) = (work.metadata, worker.files) else { return WorkerEnd::Complete };
-    let (Some(tree), Some(root)) = (shared.plan.trees.get(share.tree as usize), shared.trees.get(share.tree as usize))
-    else {
-        // A plan whose share names no tree has no work for this worker.
-        return WorkerEnd::Complete;
+    // A plan whose share names no tree has no work for this worker.
+    let Some(tree) = shared.plan.trees.get(share.tree as usize) else { return WorkerEnd::Complete };
+    let visited;
+    let root = if tree.joined {
+        match visit(tree) {
+            Ok(root) => visited = root,
+            Err(error) => return WorkerEnd::Broken(error),
+        }
+        visited.as_fd()
+    } else {
+        let own = shared.plan.trees.iter().take(share.tree as usize).filter(|tree| !tree.joined).count();
+        let Some(root) = shared.trees.get(own) else { return WorkerEnd::Complete };
+        root.as_fd()
     };
     let clock = shared.control.clock();
     let contents = shared.contents.worker(work, 1, worker.seed);
-    let mut files = Files::new(root.as_fd(), tree, metadata, clock, contents, worker.seed);
+    let mut files = Files::new(root, tree, metadata, clock, contents, worker.seed);
     let order = Order::of(worker, share, metadata.random);
     let mut mixer = metadata.mix.filter(|_| share.count > 0).map(|mix| Mixer::new(mix, worker.seed));
     let each = (0, metadata.op);
@@ -105,7 +115,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     }
     let now_ns = clock.now_ns();
     pages.turn(now_ns, shared.control.cuts(), || None);
-    if let (Some(once), true) = (work.stop.once(), index == share.count) {
+    if let (Some(once), true) = (work.stop.once(), index == share.count && index > 0) {
         shared.control.done(now_ns, once.stonewall);
     }
     pages.close(now_ns, None);

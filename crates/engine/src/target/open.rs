@@ -25,7 +25,7 @@ pub struct OpenTargets {
     backend: Backend,
     /// Shared with the workers: one that hangs keeps them open.
     files: Arc<[OwnedFd]>,
-    /// The directories of the trees, in the order of the plan.
+    /// The directories of the trees that this host makes, in the order of the plan.
     trees: Arc<[OwnedFd]>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
@@ -66,7 +66,7 @@ impl OpenTargets {
         self.files.clone()
     }
 
-    /// The open directories of the trees, in the order of the plan.
+    /// The open directories of the trees that this host makes, in the order of the plan.
     pub(crate) fn trees(&self) -> Arc<[OwnedFd]> {
         self.trees.clone()
     }
@@ -159,7 +159,8 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
             opener.open(target)?;
         }
     }
-    let trees = plan.trees.iter().map(grow).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
+    let own = plan.trees.iter().filter(|tree| !tree.joined);
+    let trees = own.map(grow).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
     if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
         opener.note(NoteKind::PageCache, detail);
     }

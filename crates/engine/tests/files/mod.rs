@@ -32,9 +32,11 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         path: format!("{root}/tree-{number:05}"),
         files: files / trees,
         size: Bytes(size),
+        sizes: None,
         depth: 1,
         fan_out: 1,
         per_directory: PER_DIRECTORY,
+        joined: false,
     };
     let share = |op: Op, worker: u64| {
         let all = if op == Op::Readdir { tree(0).listed() } else { files / trees };
@@ -44,8 +46,15 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
     let stage = |(number, op): (usize, &Op)| {
         let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Once(ONCE));
         let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
-        work.metadata =
-            Some(MetadataWork { op: *op, mix: None, random: layout.random, size: Bytes(size), fsync, close });
+        work.metadata = Some(MetadataWork {
+            op: *op,
+            mix: None,
+            random: layout.random,
+            size: Bytes(size),
+            mean_size: None,
+            fsync,
+            close,
+        });
         let worker = |worker: u64| Worker {
             work: 0,
             seed: worker + 1 + 10 * number as u64,

@@ -1,6 +1,7 @@
 //! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it may overwrite is a narrower question.
 
-use model::plan::{HostPlan, PlannedTarget};
+use model::metadata::Tree;
+use model::plan::{HostPlan, PlannedTarget, Target};
 use model::testbed::{host_suffix, scenario_suffix};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -94,6 +95,9 @@ impl Guard {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_plan(&self, plan: &HostPlan) -> Result<(), GuardError> {
+        for tree in &plan.trees {
+            self.check_tree(tree, &plan.targets)?;
+        }
         for target in &plan.targets {
             self.check(&target.path)?;
             if target.kind == PlannedTarget::Simulated {
@@ -107,6 +111,12 @@ impl Guard {
             }
         }
         Ok(())
+    }
+
+    /// The same for one tree: this host makes it, or another one does, in a folder beside the target.
+    fn check_tree(&self, tree: &Tree, targets: &[Target]) -> Result<(), GuardError> {
+        let target = targets.get(tree.target as usize).map_or("", |target| &target.path);
+        self.check(&tree.path).or_else(|error| beside(&tree.path, target).then_some(()).ok_or(error))
     }
 }
 
@@ -201,6 +211,35 @@ mod tests {
         }
         for path in ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"] {
             assert!(!beside(path, "/mnt/x"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_tree_stands_where_its_target_may() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().canonicalize().expect("real");
+        let guard = Guard::of_host(&[place.join("in")], &place.join("allow")).expect("no list");
+        let path = |below: &str| place.join(below).to_str().expect("UTF-8").to_owned();
+        let targets = [Target { path: path("in"), kind: PlannedTarget::Joined, files: Vec::new() }];
+        let tree = |below: &str, target: u32| Tree {
+            target,
+            path: path(below),
+            files: 1,
+            size: model::Bytes(0),
+            sizes: None,
+            depth: 0,
+            fan_out: 1,
+            per_directory: 1,
+            joined: target == 0,
+        };
+        for (below, number, allowed) in [
+            ("in/tree-00000", 0, true),
+            ("in-h0002/tree-00000", 0, true),
+            ("in-h0002/../out", 0, false),
+            ("out/tree-00000", 0, false),
+            ("in-h0002/tree-00000", 7, false),
+        ] {
+            assert_eq!(guard.check_tree(&tree(below, number), &targets).is_ok(), allowed, "{below}");
         }
     }
 }

@@ -158,6 +158,10 @@ impl Listener {
                 self.control.judge(to_ns, end_after_ns);
                 Ok(())
             }
+            Reaction::Cut { stage, stops } => {
+                self.control.first_done_elsewhere(stage, stops);
+                Ok(())
+            }
             Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
         }
     }

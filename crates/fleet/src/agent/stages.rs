@@ -42,8 +42,14 @@ impl Agent {
             began = start_ns.is_some();
             start_ns
         };
+        let out = self.out.clone();
+        self.control.on_first_done(move || {
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = out.send(&FromAgent::FirstDone { stage: number });
+        });
         let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
         sampler.end();
+        self.control.leave_stage();
         let host = targets.plan().host;
         let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
         let mut notes = parts.notes(number);

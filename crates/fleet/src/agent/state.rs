@@ -37,6 +37,8 @@ pub(crate) enum Reaction {
         to_ns: u64,
         end_after_ns: Option<u64>,
     },
+    /// Another host was the first in this stage: its books are cut now, and with `stops` its load ends.
+    Cut { stage: u32, stops: bool },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -88,6 +90,7 @@ impl Contact {
             ToAgent::Pass { below, frame } => Reaction::Pass { below, frame },
             ToAgent::Part { below } => Reaction::Part { below },
             ToAgent::Judged { to_ns, end_after_ns } => Reaction::Judge { to_ns, end_after_ns },
+            ToAgent::FirstDone { stage, stops } => Reaction::Cut { stage, stops },
             order => Reaction::Queue(order),
         }
     }
@@ -120,8 +123,11 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets } => Duty::Clean { targets },
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::Judged { .. } => Duty::Nothing,
+        ToAgent::Judged { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
+        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::FirstDone { .. } => {
+            Duty::Nothing
+        }
     }
 }
 
@@ -166,6 +172,8 @@ mod tests {
         assert_eq!(contact.hear(ToAgent::Stop, 1), Reaction::Stop(ToAgent::Stop));
         let judged = ToAgent::Judged { to_ns: 5, end_after_ns: Some(6) };
         assert_eq!(contact.hear(judged, 1), Reaction::Judge { to_ns: 5, end_after_ns: Some(6) });
+        let cut = Reaction::Cut { stage: 3, stops: true };
+        assert_eq!(contact.hear(ToAgent::FirstDone { stage: 3, stops: true }, 1), cut, "it must not wait either");
         let arm = ToAgent::Arm { stage: 3 };
         assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
     }

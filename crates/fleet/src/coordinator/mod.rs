@@ -196,6 +196,8 @@ pub struct Coordinator {
     /// How the run will end, if it will not be complete; the first reason stands.
     end: RunEnd,
     stage_end: StageEnd,
+    /// Whether the first worker of the cluster has done its amount in the stage that runs.
+    is_cut: bool,
     /// Whether the files of the run stay: because they shall, or because the run can go on with them.
     keep_data: bool,
     left: Vec<String>,
@@ -226,6 +228,7 @@ impl Coordinator {
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
+            is_cut: false,
             keep_data,
             left: Vec::new(),
         }
@@ -345,6 +348,9 @@ impl Coordinator {
                 self.end_stage_on(number, stage, end, late_ns, actions);
                 self.take_notes(number, notes, actions);
             }
+            FromAgent::FirstDone { stage } if host.owes == Owes::StageEnd => {
+                self.cut_the_others(number, stage, actions);
+            }
             FromAgent::Released { left } if host.owes == Owes::Released => {
                 self.debts.turn(host, Owes::Nothing);
                 let left: Vec<String> = left.iter().map(|left| self.named(number, left)).collect();
@@ -460,6 +466,21 @@ impl Coordinator {
                 self.halt(RunEnd::Failed(why), actions);
             }
         }
+    }
+
+    /// A worker of a host has done its amount: if it is the first of the cluster, the others hear of it at once, and all of them stop at a
+    /// stonewall. Their books are cut when they hear of it, a link's delay later.
+    fn cut_the_others(&mut self, first: usize, stage: u32, actions: &mut Vec<Action>) {
+        let once = self.stops.get(stage as usize).and_then(|stop| stop.once());
+        let (Some(once), false) = (once, self.is_cut) else { return };
+        if self.step != (Step::Running { stage }) {
+            return;
+        }
+        self.is_cut = true;
+        let message = ToAgent::FirstDone { stage, stops: once.stonewall };
+        let loaded = |(number, host): &(usize, &Host)| *number != first && host.alive && host.owes == Owes::StageEnd;
+        let others = self.hosts.iter().enumerate().filter(loaded);
+        actions.extend(others.map(|(host, _)| Action::Send { host, message: message.clone() }));
     }
 
     /// Goes on without a host, or ends the run, as the policy says.
@@ -636,6 +657,7 @@ impl Coordinator {
     /// Lets all hosts begin at one instant.
     fn go(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Running { stage };
+        self.is_cut = false;
         let ahead_ns = match self.reach {
             Reach::OwnProcess => 0,
             Reach::Remote => self.ahead_ns(),

@@ -511,3 +511,41 @@ fn rounds_go_on_without_a_host_that_is_lost() {
     let told = run(&mut coordinator, vec![lost(1)]);
     assert!(told.contains(&"judge 0 [0.0, 0.0, 0.0, 0.0, 0.0]".to_owned()), "{told:?}");
 }
+
+/// A plan of `hosts` whose only stage is an amount, running.
+fn running_once(hosts: usize, stonewall: bool) -> Coordinator {
+    let mut plan = plan(hosts, 1);
+    let stop = Stop::Once(model::plan::Once { stonewall, fsync: false, close: false });
+    plan.fleet.on_lost_host = OnLostHost::Continue;
+    plan.stages[0].works[0].stop = stop;
+    let mut coordinator = Coordinator::new(&plan, &ALL, Reach::OwnProcess, false);
+    let begin = std::iter::once(Input::Begin);
+    run(&mut coordinator, begin.chain((0..hosts).map(ready)).chain((0..hosts).map(|host| armed(host, 0))).collect());
+    coordinator
+}
+
+fn first_done(host: usize, stage: u32) -> Input {
+    heard(host, FromAgent::FirstDone { stage })
+}
+
+#[test]
+fn the_first_worker_of_the_cluster_is_told_to_the_others_once() {
+    for stops in [true, false] {
+        let mut coordinator = running_once(4, stops);
+        let said = |host: usize| format!("{host}:FirstDone {{ stage: 0, stops: {stops} }}");
+        run(&mut coordinator, vec![lost(3)]);
+        assert_eq!(run(&mut coordinator, vec![first_done(3, 0), first_done(1, 7)]), Vec::<String>::new());
+        assert_eq!(run(&mut coordinator, vec![first_done(1, 0)]), [said(0), said(2)]);
+        assert_eq!(run(&mut coordinator, vec![first_done(2, 0), first_done(1, 0)]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_host_that_has_ended_is_not_told_and_a_stage_of_a_length_has_no_first() {
+    let mut coordinator = running_once(2, true);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]);
+    assert_eq!(run(&mut coordinator, vec![first_done(1, 0), first_done(0, 0)]), Vec::<String>::new());
+    let mut coordinator = own(&plan(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    assert_eq!(run(&mut coordinator, vec![first_done(1, 0)]), Vec::<String>::new());
+}

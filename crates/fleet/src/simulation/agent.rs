@@ -127,6 +127,9 @@ impl SimAgent {
             // Whoever is simulated is there from the beginning.
             Reaction::Adopt(_) => {}
             Reaction::Judge { end_after_ns, .. } => self.end_after(end_after_ns, now_ns),
+            Reaction::Cut { stage, stops: true } => self.end_load(Some(stage), now_ns),
+            // Books are not simulated.
+            Reaction::Cut { stops: false, .. } => {}
             Reaction::Queue(order) => self.orders.push_back(order),
         }
         self.go_on(now_ns);
@@ -187,11 +190,17 @@ impl SimAgent {
     }
 
     fn stop(&mut self, now_ns: u64) {
-        if std::mem::replace(&mut self.stopped, true) {
-            return;
+        if !std::mem::replace(&mut self.stopped, true) {
+            self.end_load(None, now_ns);
         }
+    }
+
+    /// Ends the load that is on or about to be; with a stage, only if it is that one's.
+    fn end_load(&mut self, only: Option<u32>, now_ns: u64) {
         if let Doing::Running(running) = &mut self.doing
+            && only.is_none_or(|stage| stage == running.stage)
             && !running.is_over
+            && (only.is_none() || running.stopped_after_ns.is_none())
         {
             running.stop(self.time.shows(now_ns));
             self.epoch += 1;
@@ -323,6 +332,9 @@ impl SimAgent {
         if elapsed_ns >= ends_ns && running.has_begun && !running.has_ended {
             running.has_ended = true;
             self.effects.push(Effect::LoadOff);
+            if self.stops[stage as usize].once().is_some() && running.stopped_after_ns.is_none() {
+                self.say(FromAgent::FirstDone { stage });
+            }
         }
         if is_done {
             running.is_over = true;

@@ -14,6 +14,8 @@ mod queue;
 mod scale;
 mod scenario;
 mod tests;
+#[path = "walls/tests.rs"]
+mod walls;
 mod world;
 
 /// A second of virtual time, in ns.

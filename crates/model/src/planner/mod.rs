@@ -5,6 +5,7 @@ mod computed;
 mod contents;
 mod hosts;
 mod layout;
+mod lending;
 mod placement;
 mod refusal;
 mod rotation;
@@ -118,6 +119,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    lending::lend(request, &points, &stages, &mut host_plans)?;
     take_turns(&mut host_plans);
     contents::notes(request, &stages, &mut notes);
     notes.dedup();

@@ -60,7 +60,7 @@ pub(super) fn join(
             groups.push(Group { rotation, first: targets.len(), count: own[maker].len() });
             for target in &own[maker] {
                 if !is_null(request) {
-                    refusals.extend(unseen(mine, facts[maker], target));
+                    refusals.extend(unseen(mine, facts[maker], target, "rotate"));
                 }
                 let is_file_of_another = matches!(target.kind, PlannedTarget::Directory { .. });
                 let kind = if is_file_of_another { PlannedTarget::Joined } else { target.kind.clone() };
@@ -81,14 +81,14 @@ pub(super) fn join(
     if refusals.is_empty() { Ok(all) } else { Err(refusals) }
 }
 
-/// Why `host` cannot load the files that `maker` makes at `target`.
-fn unseen(host: &HostFacts, maker: &HostFacts, target: &Target) -> Option<Refusal> {
+/// Why `host` cannot load the files that `maker` makes at `target`, as `wish` has it.
+pub(super) fn unseen(host: &HostFacts, maker: &HostFacts, target: &Target, wish: &str) -> Option<Refusal> {
     let refuse = |what: String| {
-        let what = format!("host {}: it is to load what {} writes (rotate), and {what}", host.hostname, maker.hostname);
+        let what = format!("host {}: it is to load what {} writes ({wish}), and {what}", host.hostname, maker.hostname);
         Refusal::new(
             RefusalKind::Target,
             what,
-            "name the same folder of a shared file system on every host, or leave out rotate",
+            format!("name the same folder of a shared file system on every host, or leave out {wish}"),
         )
     };
     if !matches!(target.kind, PlannedTarget::Directory { .. }) {

@@ -6,7 +6,7 @@ use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole}
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;
-use crate::load::{Pace, Part, Skew};
+use crate::load::{Pace, Part, SizeMix, Skew};
 use crate::metadata::MetadataWork;
 use crate::plan::{
     Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
@@ -79,7 +79,8 @@ pub(super) fn stages(
 /// point has one workload, with one operation or mix.
 fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Option<Work> {
     let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
-    let size = request.spec.tree.size.value;
+    let tree = &request.spec.tree;
+    let size = tree.largest();
     // Each worker ends with its last file, and there is nothing of its own to flush or close; what the first had done when it was is known.
     let every = Once { stonewall: false, fsync: false, close: false };
     let (op, mix) = match *workload.operations.value.0.first()? {
@@ -95,6 +96,7 @@ fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Opt
         mix,
         random: workload.file_order.value == FileOrder::Random,
         size,
+        mean_size: tree.mix().map(SizeMix::mean),
         fsync: workload.fsync.value,
         close: workload.close.value,
     });

@@ -5,7 +5,7 @@ use super::{Refusal, RefusalKind, Request};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::plan::{HostStage, PlannedTarget, Target};
-use crate::spec::WorkloadSpec;
+use crate::spec::{OtherFiles, WorkloadSpec};
 use crate::testbed::{HostFacts, TargetFacts};
 use crate::units::Bytes;
 
@@ -76,7 +76,7 @@ impl<'a> Forest<'a> {
                 shares.push(self.share(op, tree, all, (place, sharing)));
             }
         }
-        if workload.other.value && !matches!(op, Op::Create | Op::Mkdir) {
+        if workload.other.value == OtherFiles::Worker && !matches!(op, Op::Create | Op::Mkdir) {
             shares.rotate_left(1);
         }
         Ok(shares)
@@ -104,10 +104,12 @@ impl<'a> Forest<'a> {
                 target,
                 path: format!("{root}/{}", tree_name(self.trees.len() as u32)),
                 files,
-                size: spec.size.value,
+                size: spec.largest(),
+                sizes: spec.mix().cloned(),
                 depth: spec.depth.value as u32,
                 fan_out: spec.fan_out.value,
                 per_directory: spec.per_directory.value,
+                joined: false,
             });
             self.keys.push(key);
             self.keys.len() - 1

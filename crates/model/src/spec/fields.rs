@@ -202,6 +202,18 @@ words! {
 }
 
 words! {
+    /// Whose files the operations of a metadata workload go to, all but those that make them.
+    pub enum OtherFiles {
+        /// The worker's own.
+        No = "false",
+        /// What another worker of the host has made.
+        Worker = "true",
+        /// What another host has made.
+        Host = "host",
+    }
+}
+
+words! {
     /// Whether a file of a tree that was written is made durable before it is closed.
     pub enum FileFsync {
         /// It is not.
@@ -363,6 +375,8 @@ spec_table! {
         files: u64 = 100_000,
         /// The size of each file, at most 64 MiB; it is written and read in one piece.
         size: Bytes = Bytes(0),
+        /// The sizes of files, where they differ, with weights, each at most 64 MiB: with `"4KiB:70, 64KiB:20, 1MiB:10"` seven of ten files have 4 KiB. Which file has which size follows from its number. Instead of `size`.
+        sizes: Auto<SizeMix> = Auto::Auto,
         /// Files in each of the lowest directories.
         per_directory: u64 = 1_000,
         /// Levels of directories above the files, at most 16. At 0 there are none, and `per_directory` and `fan_out` mean nothing.
@@ -391,7 +405,7 @@ spec_table! {
         measure_max: Auto<Nanos> = Auto::Auto,
         /// Measure an amount instead of a time: `"all"`, every worker goes through its share once; a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is what counts.
         amount: Amount = Amount::None,
-        /// With an amount: all workers of a host stop when its first one is done. Otherwise each does its own, and results tell what had been done when the first was.
+        /// With an amount: all workers of all hosts stop when the first one is done. Otherwise each does its own, and results tell what had been done when the first was.
         stonewall: bool = false,
         /// With an amount: each worker ends with an `fsync` of the files that it wrote, within its time. Otherwise the files are flushed when nothing is measured any more.
         count_fsync: bool = true,
@@ -465,8 +479,8 @@ spec_table! {
         operations: Operations = Operations::default(),
         /// Of a metadata workload: in what order a worker touches its files.
         file_order: FileOrder = FileOrder::Sequential,
-        /// Of a metadata workload: every operation but the making goes to the files that another worker of the host has made.
-        other: bool = false,
+        /// Of a metadata workload: every operation but the making goes to the files that another worker of the host has made, or with `"host"` to those of the next host that does this work, the last one's to those of the first: so that no host finds in its own caches what it made (mdtest's `-N`). That wants several hosts with as many workers, and targets on a file system that all of them see at the same path.
+        other: OtherFiles = OtherFiles::No,
         /// Of a metadata workload: an `fsync` of every file after it was written, and whether that counts in the latencies. The rate is of the wall's time in any case.
         fsync: FileFsync = FileFsync::Never,
         /// Of a metadata workload: whether the closing of a file counts in the latencies. The rate is of the wall's time in any case.
@@ -523,6 +537,24 @@ spec_table! {
         dsync: bool = false,
         /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process), `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent), or `idle`. Where the system refuses it, the run goes on without and says so.
         priority: Priority = Priority::Inherited,
+    }
+}
+
+impl TreeSpec {
+    /// The sizes of files, where they differ.
+    pub fn mix(&self) -> Option<&SizeMix> {
+        match &self.sizes.value {
+            Auto::Fixed(sizes) if !sizes.is_single() => Some(sizes),
+            Auto::Fixed(_) | Auto::Auto => None,
+        }
+    }
+
+    /// The size of each file, or of the largest.
+    pub fn largest(&self) -> Bytes {
+        match &self.sizes.value {
+            Auto::Fixed(sizes) => sizes.largest(),
+            Auto::Auto => self.size.value,
+        }
     }
 }
 

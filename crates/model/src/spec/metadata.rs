@@ -3,7 +3,7 @@
 use super::reader::Field;
 use super::tree::{Node, Value};
 use super::{
-    Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, Verify,
+    Auto, Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec, nearest, place,
 };
 use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
@@ -187,6 +187,13 @@ fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
         format!("a file of {} is out of range", size.value),
         format!("write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \"files\""),
     );
+    if let Auto::Fixed(sizes) = &tree.sizes.value {
+        let largest = sizes.largest();
+        let remedy = format!("write sizes of at most {MOST_SIZE}");
+        ask(largest <= MOST_SIZE, place(&tree.sizes), format!("a file of {largest} is out of range"), remedy);
+        let message = "files have one size or several".to_owned();
+        ask(size.span.is_none(), place(&tree.sizes), message, "leave out size, or sizes".into());
+    }
     let each = &tree.per_directory;
     ask(each.value > 0, place(each), "no file in any directory".into(), "write at least 1".into());
     let fan_out = &tree.fan_out;
@@ -355,6 +362,8 @@ mod tests {
             (TREE.replace("kind = \"metadata\"", ""), "no blocks"),
             (format!("{TREE}[tree]\ndepth = 17"), "17 levels"),
             (format!("{TREE}[tree]\nfiles = 0"), "0 files"),
+            (format!("{TREE}[tree]\nsizes = \"4KiB:1, 1GiB:1\""), "a file of 1 GiB is out of range"),
+            (format!("{TREE}[tree]\nsize = 0\nsizes = \"4KiB:1, 8KiB:1\""), "one size or several"),
             (format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0\nsize = \"1GiB\""), "out of range"),
             (format!("{TREE}[engine]\nbackend = \"null\""), "null backend"),
             (format!("{TREE}[contents]\nverify = true"), "not checked"),

@@ -24,8 +24,8 @@ pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
-    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, Pin, Poll, Sharing, Spread, StagesSpec,
-    SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
+    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, OtherFiles, Pin, Poll, Sharing, Spread,
+    StagesSpec, SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
 pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};

@@ -1,0 +1,54 @@
+//! Amounts over several hosts: where the first worker of the cluster is done, all hosts cut their books, and stop if the suite says so.
+
+mod common;
+
+use common::{plimsoll, scratch};
+use serde_json::Value;
+
+/// A host with ten blocks, and two with so many that at their rate they would take hours.
+fn unequal(target: &str, stonewall: bool, long: &str) -> Value {
+    let folder = scratch();
+    let workload = |name: &str, hosts: &str, range: &str, rate: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\ngroup = \"g\"\nhosts = \"{hosts}\"\nworkers = 1\ndepth = 1\n\
+             range = \"{range}\"\nblock_size = \"4KiB\"\naccess = \"sequential\"\nread = \"0%\"\n{rate}"
+        )
+    };
+    let short = workload("short", "local-1", "0%-1%", "");
+    let long = workload("long", "local-[2-3]", "1%-100%", long);
+    let suite = format!(
+        "name = \"unequal\"\n[layout]\nfiles = 1\nsize = \"4MiB\"\n[engine]\ndirect = false\n\
+         [stages]\nprepare = false\namount = \"all\"\ninterval = \"10ms\"\nstonewall = {stonewall}\n{short}{long}"
+    );
+    std::fs::write(folder.path().join("unequal.toml"), suite).expect("a suite");
+    plimsoll(folder.path(), &["run", "unequal.toml", "--json", "--quiet", "--hosts", "local:3", "--target", target])
+        .with_code(0)
+        .json()
+}
+
+fn row<'a>(json: &'a Value, workload: &str) -> &'a Value {
+    let rows = json["results"].as_array().expect("a list");
+    rows.iter().find(|row| row["workload"] == workload && row["op"] == "write").expect("a row of the workload")
+}
+
+fn ios(done: &Value) -> u64 {
+    done["ios"].as_u64().expect("a count")
+}
+
+#[test]
+fn the_first_worker_of_any_host_ends_all_of_them() {
+    let json = unequal("data", true, "rate = 20\n");
+    let (short, long) = (row(&json, "short"), row(&json, "long"));
+    assert_eq!(ios(short), 10, "{short:#}");
+    assert!(ios(&long["last_done"]) < 2 * 1013, "the other hosts did not do their amount: {long:#}");
+    assert_eq!(long["ios"], long["first_done"]["ios"], "the figure is that at the wall");
+    assert_eq!(json["state"], "complete");
+}
+
+#[test]
+fn without_a_stonewall_the_figure_at_first_done_is_the_clusters() {
+    let json = unequal("data", false, "rate = 2000\n");
+    let (short, long) = (row(&json, "short"), row(&json, "long"));
+    assert_eq!((ios(short), ios(&long["last_done"])), (10, 2 * 1013), "{json:#}");
+    assert!(ios(&long["first_done"]) < 2 * 1013, "what the other hosts had done when the first was: {long:#}");
+}

@@ -1,0 +1,340 @@
+//! Large blocks in sequence, a file for each worker (N-N) and one for all (N-1): ours beside fio, and beside `IOR` where it is.
+//!
+//! Every contender overwrites and reads files that it has written whole before. CPU time is that of all of its processes, by the system's
+//! account of ended children, less what a run of one block for each worker takes: so start-up, MPI's and ours, counts for nobody. Rounds go
+//! through the contenders in alternating order.
+
+use super::figures::{median, ratio, spread};
+use super::scenery::Scenery;
+use crate::shell::{self, Outcome};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Its name for `--only`.
+pub const NAME: &str = "sequential-files";
+/// What it is about.
+pub const TITLE: &str = "4 workers with 128 MiB each, one request outstanding, sequential, over files that are there; on a tmpfs through the page cache, on ext4 (of which the image lies in a tmpfs) with O_DIRECT";
+
+const WORKERS: u64 = 4;
+const MIB_EACH: u64 = 128;
+const BLOCKS_MIB: [u64; 2] = [8, 1];
+const OPERATIONS: [&str; 2] = ["write", "read"];
+/// Ticks of `/proc/self/stat` in a second: `USER_HZ`, 100 on every architecture that we run on.
+const TICKS_PER_S: f64 = 100.0;
+
+/// By how much two costs have to differ to count as different, in CPU-seconds per GB: each is known to a tick at its begin and at its end.
+const COST_ERROR_S: f64 = 2.0 / TICKS_PER_S / ((WORKERS * MIB_EACH) as f64 * 1_048_576.0 / 1e9);
+
+/// What counts as 1 times the other, in two decimals: ticks of CPU time are not finer.
+const LEAST: f64 = 0.995;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Contender {
+    /// With `backend = "sync"`, as the suite `ior-n-to-1` has it. The first of a comparison.
+    Plimsoll,
+    /// With `psync`, likewise.
+    Fio,
+    Ior,
+}
+
+const ALL: [Contender; 3] = [Contender::Plimsoll, Contender::Fio, Contender::Ior];
+
+/// One pass over all bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Lap {
+    gb_per_s: f64,
+    cpu_s_per_gb: f64,
+}
+
+/// What a contender is asked to do.
+struct Job<'a> {
+    plimsoll: &'a Path,
+    /// A folder of its own, where its files stay.
+    folder: &'a Path,
+    /// Where a suite and a run file may stand: in memory.
+    scratch: &'a Path,
+    shared: bool,
+    direct: bool,
+    block_mib: u64,
+}
+
+/// How much of its files a run goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// All.
+    Whole,
+    /// One block for each worker: what starting and ending takes.
+    OneBlock,
+}
+
+impl Contender {
+    fn name(self) -> &'static str {
+        match self {
+            Contender::Plimsoll => "plimsoll",
+            Contender::Fio => "fio psync",
+            Contender::Ior => "IOR",
+        }
+    }
+
+    fn missing(self) -> Option<&'static str> {
+        let programs: &[&str] = match self {
+            Contender::Plimsoll => &[],
+            Contender::Fio => &["fio"],
+            Contender::Ior => &["ior", "mpirun"],
+        };
+        programs.iter().copied().find(|program| shell::which(program).is_none())
+    }
+
+    fn command(self, operation: &str, pass: Pass, job: &Job<'_>) -> Outcome<Command> {
+        let (folder, block) = (job.folder.display(), job.block_mib);
+        let (program, words) = match self {
+            Contender::Plimsoll => {
+                let suite = job.scratch.join("sequential-files.toml");
+                std::fs::write(&suite, suite_of(operation, pass, job))
+                    .map_err(|error| format!("{} cannot be written: {error}", suite.display()))?;
+                let out = job.scratch.join("run.plimsoll");
+                let words = format!(
+                    "run {} --target {folder} --keep-data --json --quiet --out {}",
+                    suite.display(),
+                    out.display()
+                );
+                (job.plimsoll.as_os_str(), words)
+            }
+            Contender::Fio => ("fio".as_ref(), fio_words(operation, pass, job)),
+            Contender::Ior => {
+                let each = if pass == Pass::Whole { MIB_EACH } else { block };
+                let own = if job.shared { "" } else { "-F" };
+                let direct = if job.direct { "--posix.odirect" } else { "" };
+                let flag = if operation == "write" { "-w" } else { "-r" };
+                let words = format!(
+                    "--allow-run-as-root --oversubscribe -n {WORKERS} ior -a POSIX {flag} -E -k {own} {direct} -t {block}m -b {each}m -s 1 -o {folder}/ior"
+                );
+                ("mpirun".as_ref(), words)
+            }
+        };
+        let mut command = Command::new(program);
+        command.args(words.split_whitespace()).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    /// GB/s of a whole pass, from what it wrote.
+    fn rate(self, operation: &str, out: &str) -> Option<f64> {
+        let rate = match self {
+            Contender::Plimsoll => {
+                let json: Value = serde_json::from_str(out).ok()?;
+                let rows = json["results"].as_array()?;
+                let last = &rows.iter().find(|row| row["op"] == operation)?["last_done"];
+                last["bytes"].as_f64()? / last["seconds"].as_f64()? / 1e9
+            }
+            Contender::Fio => {
+                let json: Value = serde_json::from_str(out.get(out.find('{')?..)?).ok()?;
+                json["jobs"][0][operation]["bw_bytes"].as_f64()? / 1e9
+            }
+            Contender::Ior => {
+                let row = out.lines().find(|line| line.split_whitespace().next() == Some(operation))?;
+                row.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1_048_576.0 / 1e9
+            }
+        };
+        (rate.is_finite() && rate > 0.0).then_some(rate)
+    }
+
+    /// One run; its words and the CPU time of all of its processes, in seconds.
+    fn run(self, operation: &str, pass: Pass, job: &Job<'_>) -> Outcome<(String, f64)> {
+        for old in ["run.plimsoll", "run.html"] {
+            // One of the run before is ours to remove: nothing is ever overwritten.
+            let _ = std::fs::remove_file(job.scratch.join(old));
+        }
+        let before = children_cpu_s()?;
+        let out = shell::capture(&mut self.command(operation, pass, job)?)?;
+        Ok((out, children_cpu_s()? - before))
+    }
+
+    /// A pass of each operation.
+    fn laps(self, job: &Job<'_>) -> Outcome<Vec<Lap>> {
+        let lap = |operation: &&str| {
+            let (_, idle_s) = self.run(operation, Pass::OneBlock, job)?;
+            let (out, busy_s) = self.run(operation, Pass::Whole, job)?;
+            let gb_per_s = self
+                .rate(operation, &out)
+                .ok_or_else(|| format!("{} says nothing of its {operation}: {out}", self.name()))?;
+            let bytes = (WORKERS * (MIB_EACH - job.block_mib)) << 20;
+            Ok(Lap { gb_per_s, cpu_s_per_gb: (busy_s - idle_s).max(1.0 / TICKS_PER_S) / (bytes as f64 / 1e9) })
+        };
+        OPERATIONS.iter().map(lap).collect()
+    }
+}
+
+fn fio_words(operation: &str, pass: Pass, job: &Job<'_>) -> String {
+    let folder = job.folder.display();
+    let place = if job.shared {
+        format!("--filename={folder}/shared --offset_increment={MIB_EACH}m --filesize={}m", WORKERS * MIB_EACH)
+    } else {
+        format!("--directory={folder}")
+    };
+    let count = if pass == Pass::Whole { MIB_EACH / job.block_mib } else { 1 };
+    format!(
+        "--name=own --ioengine=psync --rw={operation} --bs={}m --size={MIB_EACH}m --numjobs={WORKERS} --thread --direct={} \
+         --number_ios={count} --overwrite=1 --invalidate=0 --fallocate=none --group_reporting --output-format=json {place}",
+        job.block_mib,
+        u8::from(job.direct)
+    )
+}
+
+fn suite_of(operation: &str, pass: Pass, job: &Job<'_>) -> String {
+    let block = job.block_mib;
+    let (kind, files, size) =
+        if job.shared { ("shared-file", 1, WORKERS * MIB_EACH) } else { ("files", WORKERS, MIB_EACH) };
+    let amount = if pass == Pass::Whole { "all".to_owned() } else { format!("{block}MiB") };
+    let files = if job.shared { String::new() } else { format!("files = {files}\n") };
+    let read = if operation == "read" { 100 } else { 0 };
+    format!(
+        "name = \"sequential-files\"\n[layout]\nkind = \"{kind}\"\n{files}size = \"{size}MiB\"\n\
+         [stages]\nprepare = false\namount = \"{amount}\"\ncount_fsync = false\ninterval = \"100ms\"\n\
+         [engine]\nbackend = \"sync\"\ndirect = {}\n\
+         [[workload]]\nname = \"files\"\nblock_size = \"{block}MiB\"\naccess = \"sequential\"\nread = \"{read}%\"\n\
+         depth = 1\nworkers = {WORKERS}\n",
+        job.direct
+    )
+}
+
+/// CPU time of all children that have ended and were waited for, theirs included, in seconds.
+fn children_cpu_s() -> Outcome<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").map_err(|error| format!("/proc/self/stat: {error}"))?;
+    ended_children_s(&stat).ok_or_else(|| format!("/proc/self/stat has no times of children: {stat}"))
+}
+
+/// `cutime` and `cstime`, the 16th and 17th word (`proc(5)`); the second one is in parentheses and may have blanks.
+fn ended_children_s(stat: &str) -> Option<f64> {
+    let mut words = stat.rsplit_once(')')?.1.split_whitespace().skip(13).map(str::parse::<f64>);
+    Some((words.next()?.ok()? + words.next()?.ok()?) / TICKS_PER_S)
+}
+
+/// Runs it; comes back with a table in Markdown and what was missed.
+///
+/// # Errors
+/// It cannot be measured here, or a contender fails.
+pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
+    let scenery = Scenery::new()?;
+    let mut table = String::from(
+        "| operation | where, files, block | contender | GB/s | CPU-seconds per GB | ours ÷ its, GB/s | its ÷ ours, CPU per GB | claimed |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut missed = Vec::new();
+    let here: Vec<Contender> = ALL.into_iter().filter(|contender| is_here(*contender)).collect();
+    for (place, base, direct) in [("tmpfs", scenery.tmpfs()?, false), ("ext4", scenery.ext4()?, true)] {
+        for (files, shared) in [("N-N", false), ("N-1", true)] {
+            for block_mib in BLOCKS_MIB {
+                let folder = base.join("load");
+                let job = Job { plimsoll, folder: &folder, scratch: scenery.scratch(), shared, direct, block_mib };
+                let laps = take_turns(&here, &job, rounds)?;
+                let (text, mut more) = rows(&format!("{place}, {files}, {block_mib} MiB"), &here, &laps);
+                print!("{text}");
+                table.push_str(&text);
+                missed.append(&mut more);
+            }
+        }
+    }
+    Ok((table, missed))
+}
+
+fn is_here(contender: Contender) -> bool {
+    let missing = contender.missing();
+    if let Some(program) = missing {
+        println!("SKIPPED: {} because `{program}` is not on the PATH", contender.name());
+    }
+    missing.is_none()
+}
+
+/// Of each contender, of each round, the laps. Each has the file system to itself: its files are made whole before its turn and gone after it.
+fn take_turns(contenders: &[Contender], job: &Job<'_>, rounds: usize) -> Outcome<Vec<Vec<Vec<Lap>>>> {
+    let told = |error: std::io::Error| format!("{} cannot be made anew: {error}", job.folder.display());
+    let mut laps = vec![Vec::new(); contenders.len()];
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..contenders.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for index in order {
+            std::fs::create_dir(job.folder).map_err(told)?;
+            contenders[index].run("write", Pass::Whole, job)?;
+            laps[index].push(contenders[index].laps(job)?);
+            std::fs::remove_dir_all(job.folder).map_err(told)?;
+        }
+    }
+    Ok(laps)
+}
+
+/// The rows of one place and block, and the claims that they do not bear out: at least the others' GB/s, at no more CPU for each GB.
+fn rows(place: &str, contenders: &[Contender], laps: &[Vec<Vec<Lap>>]) -> (String, Vec<String>) {
+    let (mut text, mut missed) = (String::new(), Vec::new());
+    for (number, operation) in OPERATIONS.iter().enumerate() {
+        let of = |index: usize, figure: fn(&Lap) -> f64| -> Vec<f64> {
+            laps[index].iter().filter_map(|round| round.get(number)).map(figure).collect()
+        };
+        let ours = |figure| of(0, figure);
+        for (index, contender) in contenders.iter().enumerate() {
+            let (rates, costs) = (of(index, |lap| lap.gb_per_s), of(index, |lap| lap.cpu_s_per_gb));
+            let (mut faster, mut cheaper, mut claimed) = (String::new(), String::new(), String::new());
+            if index > 0 {
+                let (our_rates, our_costs) = (ours(|lap: &Lap| lap.gb_per_s), ours(|lap: &Lap| lap.cpu_s_per_gb));
+                (faster, cheaper) = (ratio(&our_rates, &rates), ratio(&costs, &our_costs));
+                let dearer_s = median(&our_costs) - median(&costs);
+                let reached = [
+                    ("GB/s", median(&our_rates) / median(&rates), true),
+                    ("CPU per GB", median(&costs) / median(&our_costs), dearer_s > COST_ERROR_S),
+                ];
+                let short: Vec<_> = reached.iter().filter(|(_, reached, told)| *told && *reached < LEAST).collect();
+                claimed = format!("1 in both: {}", if short.is_empty() { "held" } else { "missed" });
+                let name = contender.name();
+                missed.extend(short.iter().map(|(what, reached, _)| {
+                    format!("{NAME}: {operation} on {place}: {reached:.2} × {name} in {what} where 1 × is claimed")
+                }));
+            }
+            text.push_str(&format!(
+                "| {operation} | {place} | {} | {} | {} | {faster} | {cheaper} | {claimed} |\n",
+                contender.name(),
+                spread(&rates, |value| format!("{value:.2}")),
+                spread(&costs, |value| format!("{value:.3}")),
+            ));
+        }
+    }
+    (text, missed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_program_is_read_in_its_own_words() {
+        let ours = "{\"results\": [{\"op\": \"write\", \"last_done\": {\"bytes\": 4000000000, \"seconds\": 2.0}}]}";
+        assert_eq!(Contender::Plimsoll.rate("write", ours), Some(2.0));
+        assert_eq!(Contender::Plimsoll.rate("read", ours), None);
+        let fio = "note: a line before it\n{\"jobs\": [{\"read\": {\"bw_bytes\": 1500000000}}]}";
+        assert_eq!(Contender::Fio.rate("read", fio), Some(1.5));
+        let ior = "access    bw(MiB/s)  IOPS\n------    ---------  ----\nwrite     1000.00    2958.03    0.000408\n\
+                   Operation   Max(MiB)\nwrite        2952.83\n";
+        assert_eq!(Contender::Ior.rate("write", ior), Some(1.048_576));
+        assert_eq!(Contender::Ior.rate("read", ior), None);
+    }
+
+    #[test]
+    fn the_times_of_children_are_found_behind_any_name() {
+        let stat = "7 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 250 50 20 0";
+        assert_eq!(ended_children_s(stat), Some(3.0));
+        assert_eq!(ended_children_s("7 (a) S 1"), None);
+    }
+
+    #[test]
+    fn ours_is_held_to_the_others_in_rate_and_cost() {
+        let lap = |gb_per_s, cpu_s_per_gb| vec![vec![Lap { gb_per_s, cpu_s_per_gb }; 2]; 3];
+        let (text, missed) = rows("p", &ALL, &[lap(2.0, 0.2), lap(1.0, 0.4), lap(4.0, 0.2)]);
+        assert_eq!((text.lines().count(), missed.len()), (6, 2));
+        assert!(missed[0].contains("write on p: 0.50 × IOR in GB/s"), "{missed:?}");
+        let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.19)]);
+        assert!(missed.is_empty(), "within a tick: {missed:?}");
+        let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.1)]);
+        assert!(missed.len() == 2 && missed[0].contains("0.50 × fio psync in CPU per GB"), "{missed:?}");
+        assert!(text.lines().nth(1).is_some_and(|line| line.ends_with("1 in both: held |")), "{text}");
+    }
+}
