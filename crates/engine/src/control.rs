@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn a_stage_ends_at_the_instant_that_it_was_judged_to_and_the_next_one_does_not() {
         let control = Control::new();
-        control.begin_stage(1_000, u64::MAX / 2);
+        control.begin_stage(0, 1_000, u64::MAX / 2);
         control.judge(500, None);
         assert_eq!((control.stop_at_ns(), control.wait_until_judged(500)), (u64::MAX / 2, None));
         control.judge(600, Some(700));
         assert_eq!((control.stop_at_ns(), control.wait_until_judged(900)), (1_700, Some(700)));
         control.judge(1_000, Some(u64::MAX));
         assert_eq!(control.stop_at_ns(), 1_700, "the first end stands");
-        control.begin_stage(2_000, 9_000);
+        control.begin_stage(1, 2_000, 9_000);
         assert_eq!(control.stop_at_ns(), 9_000);
     }
 
