@@ -1,21 +1,21 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
+mod afterwards;
+mod places;
+
+pub use afterwards::{CeilingArgs, CompareArgs, ReportArgs, ShowArgs, VerifyArgs};
+pub use places::{GivenUpArg, TargetArg};
+
 use crate::failure::Failure;
 use crate::web::Token;
-use analysis::compare::Condition;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::along::Along;
-use model::audit::Basis;
-use model::cluster::WhatIf;
-use model::load::Rate;
-use model::planner::GivenUp;
 use model::spec::Override;
 use model::{Bytes, Nanos, Objective, Percent, ScaleArg};
 use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Finds the load line of a storage cluster: what it carries, and whether the figure can be trusted.
 #[derive(Debug, Parser)]
@@ -434,196 +434,6 @@ pub struct SuitesArgs {
     pub reference: bool,
 }
 
-/// `plimsoll report`.
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// The run files.
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-
-    /// Where to write the page [default: beside the first run, as .html].
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
-    #[arg(long, value_name = "FILE.toml|NAME")]
-    pub testbed: Option<String>,
-
-    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
-    #[arg(long, value_name = "NAME|FILE.toml")]
-    pub against: Option<String>,
-}
-
-const CEILING_EXAMPLES: &str = "\
-Examples:
-  plimsoll ceiling vsan-four-corners --footprint 16TB            which layer binds once the cache is full
-  plimsoll ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if ports+1 --what-if nodes-2
-  plimsoll ceiling my.toml --suite four-corners --set nodes.count=8 -o ceiling.html
-  plimsoll ceiling --print azure-stack-hci > my.toml             a testbed to start from
-  plimsoll ceiling --devices                                     the drives whose figures are known";
-
-/// `plimsoll ceiling`.
-#[derive(Debug, Args)]
-#[command(after_help = CEILING_EXAMPLES)]
-pub struct CeilingArgs {
-    /// A testbed file, or the name of a reference testbed; without it, those are listed.
-    #[arg(value_name = "TESTBED")]
-    pub testbed: Option<String>,
-
-    /// Give any fact of the testbed another value, such as nodes.count=8 or protection.copies=2.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<Override>,
-
-    /// What would be otherwise, side by side with what is: nodes+2, ports+1, copies=2, any KEY=VALUE, with commas between.
-    #[arg(long = "what-if", value_name = "CHANGES")]
-    pub what_ifs: Vec<WhatIf>,
-
-    /// All bytes that the load touches: how much of it the cache tier can answer [default: it answers all].
-    #[arg(long, value_name = "SIZE")]
-    pub footprint: Option<Bytes>,
-
-    /// The workloads of a suite instead of the usual five.
-    #[arg(long, value_name = "SUITE|FILE.toml", conflicts_with = "rw")]
-    pub suite: Option<String>,
-
-    /// One workload: its pattern, in fio's words.
-    #[arg(long, value_name = "PATTERN")]
-    pub rw: Option<Pattern>,
-
-    /// The size of each request [default: 4k].
-    #[arg(long, value_name = "SIZE", requires = "rw")]
-    pub bs: Option<Bytes>,
-
-    /// The share of reads in rw and randrw [default: 50].
-    #[arg(long, value_name = "PERCENT", requires = "rw")]
-    pub rwmixread: Option<Percent>,
-
-    /// What was measured of that workload, such as 227k or 84.5GB/s: its share of each layer.
-    #[arg(long, value_name = "RATE", requires = "rw")]
-    pub measured: Option<Rate>,
-
-    /// Write a page with rooflines, too.
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// One JSON object (docs/json.md) instead of tables.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print a reference testbed's file.
-    #[arg(long, value_name = "NAME", exclusive = true)]
-    pub print: Option<String>,
-
-    /// List the drives of the catalogue.
-    #[arg(long, exclusive = true)]
-    pub devices: bool,
-}
-
-/// `plimsoll compare`.
-#[derive(Debug, Args)]
-pub struct CompareArgs {
-    /// The run files, the first one being the base; or one run with several scenarios.
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-
-    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from chance, such as "iops < -5%" or "read p99 > 10%".
-    /// Figures: iops, bandwidth, mean, p50, p90, p99, p99.9, p99.99, cpu, deviation, host-deviation.
-    #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<Condition>,
-
-    /// One JSON object (docs/json.md) instead of tables.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Write the page of the runs with their differences, too.
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-}
-
-/// `plimsoll show`.
-#[derive(Debug, Args)]
-pub struct ShowArgs {
-    /// The run file.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-
-    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
-    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
-    pub against: Option<String>,
-
-    /// The testbed of the run, for its figures per node, per drive and of the ceiling.
-    #[arg(long, value_name = "FILE.toml|NAME", requires = "against")]
-    pub testbed: Option<String>,
-
-    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has that always.
-    #[arg(long, value_name = "PART", conflicts_with = "json")]
-    pub by: Option<Part>,
-
-    /// One JSON object (docs/json.md) instead of a table.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `--by`: how results are taken apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Part {
-    /// Host by host.
-    Host,
-    /// Label by label, as [labels] of the suite gives them to hosts.
-    Label,
-    /// Hosts near to what they loaded, and others: by the owners in [targets].
-    Locality,
-}
-
-impl Part {
-    /// The same, to the report.
-    pub fn by(self) -> report::split::By {
-        match self {
-            Part::Host => report::split::By::Host,
-            Part::Label => report::split::By::Label,
-            Part::Locality => report::split::By::Locality,
-        }
-    }
-}
-
-/// `plimsoll verify`.
-#[derive(Debug, Args)]
-pub struct VerifyArgs {
-    /// The run file of a run with contents.verify.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-
-    /// Where the data are now, once for each target of the run in its order [default: where the run had them].
-    #[arg(short, long = "target", value_name = "PATH")]
-    pub targets: Vec<String>,
-
-    /// The host whose data to check, by its name in the run; needed where the run had several.
-    #[arg(long, value_name = "NAME")]
-    pub host: Option<String>,
-
-    /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC or fdatasync) after a power cut.
-    #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
-    pub acknowledged: Basis,
-
-    /// How many damaged blocks to tell one by one; all are counted.
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    pub list: usize,
-
-    /// One JSON object (docs/json.md) instead of a table.
-    #[arg(long)]
-    pub json: bool,
-
-    /// No progress, only the result.
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-/// The basis that a word stands for.
-fn basis(word: &str) -> Result<Basis, String> {
-    let found = Basis::ALL.iter().copied().find(|basis| basis.word() == word);
-    found.ok_or_else(|| "write completed or durable".to_owned())
-}
-
 /// `plimsoll clean`.
 #[derive(Debug, Args)]
 pub struct CleanArgs {
@@ -720,52 +530,6 @@ pub struct AgentArgs {
     pub relay: bool,
 }
 
-/// `--target`: a path, with the hosts that load it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetArg {
-    /// Their names or labels; `None` for all of them.
-    pub hosts: Option<String>,
-    /// The path, or a simulated device.
-    pub path: String,
-}
-
-impl FromStr for TargetArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<TargetArg, String> {
-        let all = || TargetArg { hosts: None, path: text.to_owned() };
-        // A path may have colons of its own: behind its first slash or dot, or in the words of a simulated device.
-        if text.starts_with(['/', '.']) || text.starts_with("sim:") {
-            return Ok(all());
-        }
-        let behind = [":/", ":./", ":sim:"].iter().filter_map(|mark| text.find(mark)).min();
-        let Some(colon) = behind else { return Ok(all()) };
-        let hosts = &text[..colon];
-        model::hostlist::expand(hosts)?;
-        Ok(TargetArg { hosts: Some(hosts.to_owned()), path: text[colon + 1..].to_owned() })
-    }
-}
-
-/// `--destroy-data`: a device, with the hosts on which it may be overwritten.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenUpArg(pub Vec<GivenUp>);
-
-impl FromStr for GivenUpArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<GivenUpArg, String> {
-        // A path begins with a slash or a dot; a colon further on (/dev/disk/by-path/pci-0000:00) is its own.
-        match text.split_once(":/") {
-            Some((hosts, path)) if !text.starts_with(['/', '.']) => {
-                let device = format!("/{path}");
-                let one = |host| GivenUp { host: Some(host), device: device.clone() };
-                Ok(GivenUpArg(model::hostlist::expand(hosts)?.into_iter().map(one).collect()))
-            }
-            _ => Ok(GivenUpArg(vec![GivenUp { host: None, device: text.to_owned() }])),
-        }
-    }
-}
-
 /// Where files go when no target is named.
 pub const DEFAULT_TARGET: &str = "./plimsoll-data";
 
@@ -781,31 +545,6 @@ mod tests {
         assert_eq!((again.slurm, again.agent), (args.slurm, args.agent));
         assert!(HostArgs::default().options().is_empty());
         assert!(HostArgs::of(&["--destroy-data=/dev/sda".to_owned()]).is_err());
-    }
-
-    #[test]
-    fn a_target_may_be_that_of_some_hosts() {
-        let read = |text: &str| text.parse::<TargetArg>().map(|target| (target.hosts, target.path));
-        let of = |hosts: Option<&str>, path: &str| Ok((hosts.map(str::to_owned), path.to_owned()));
-        assert_eq!(read("/mnt/a"), of(None, "/mnt/a"));
-        assert_eq!(read("data"), of(None, "data"));
-        assert_eq!(read("/dev/disk/by-path/pci-0:/x"), of(None, "/dev/disk/by-path/pci-0:/x"));
-        assert_eq!(read("sim:constant"), of(None, "sim:constant"));
-        assert_eq!(read("vm[1-4],x:/mnt/a:/b"), of(Some("vm[1-4],x"), "/mnt/a:/b"));
-        assert_eq!(read("site1:./data"), of(Some("site1"), "./data"));
-        assert_eq!(read("vm1:sim:constant"), of(Some("vm1"), "sim:constant"));
-        assert!(read("vm[1-:/x").is_err());
-    }
-
-    #[test]
-    fn a_device_is_given_up_with_its_hosts() {
-        let read = |text: &str| text.parse::<GivenUpArg>().expect("good").0;
-        let on =
-            |host: Option<&str>, device: &str| GivenUp { host: host.map(str::to_owned), device: device.to_owned() };
-        assert_eq!(read("/dev/sdb"), [on(None, "/dev/sdb")]);
-        assert_eq!(read("n[1-2]:/dev/sdb"), [on(Some("n1"), "/dev/sdb"), on(Some("n2"), "/dev/sdb")]);
-        assert_eq!(read("/dev/disk/by-path/pci-0000:/x"), [on(None, "/dev/disk/by-path/pci-0000:/x")]);
-        assert!("n[1:/dev/sdb".parse::<GivenUpArg>().is_err());
     }
 
     #[test]
