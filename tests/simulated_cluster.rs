@@ -71,7 +71,11 @@ fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, St
     let json = plimsoll(folder.path(), &args).with_code(0).json();
     let mut rates = BTreeMap::new();
     for row in json["results"].as_array().expect("results").iter().filter(|row| row["op"] != "fsync") {
-        let swept = row["sweep"].as_object().and_then(|sweep| sweep.values().next()).and_then(Value::as_str);
+        let swept = row["sweep"]
+            .as_object()
+            .and_then(|sweep| sweep.iter().find(|(axis, _)| *axis != "scenario"))
+            .map(|(_, value)| value)
+            .and_then(Value::as_str);
         let key = (row["workload"].as_str().unwrap_or_default().to_owned(), swept.unwrap_or_default().to_owned());
         *rates.entry(key).or_insert(0.0) += number(row, "iops");
     }
@@ -121,39 +125,40 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
 
 #[test]
 fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
-    let rate = |path: &str, depth: &str| {
-        let cluster = format!("s2d-disaggregated,path={path}");
+    let rate = |scenario: &str, depth: &str| {
         let depth = format!("workload.fixed-depth.depth={depth}");
-        let (rates, _) = simulated(
-            "s2d-disaggregated",
-            &["--simulate", &cluster, "--scale", "time=1/500", "--set", &depth, "--scenario", "local"],
-        );
+        let (rates, _) =
+            simulated("s2d-disaggregated", &["--scale", "time=1/500", "--set", &depth, "--scenario", scenario]);
         let all = |workload: &str| rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>();
         (all("fixed-depth"), all("equal-rate"))
     };
-    let [local, direct, tcp] = ["local", "smb-direct", "smb"].map(|path| rate(path, "4"));
+    let [local, direct, tcp] = ["local", "rdma", "tcp"].map(|scenario| rate(scenario, "4"));
     assert!(local.0 > direct.0 * 1.05 && direct.0 > tcp.0 * 1.05, "{local:?}, {direct:?}, {tcp:?}");
     assert!((tcp.1 / local.1 - 1.0).abs() < 0.02, "an equal rate is equal: {local:?}, {tcp:?}");
     // At the suite's depth the machine's own port binds, whatever the protocol.
-    let [local, direct, tcp] = ["local", "smb-direct", "smb"].map(|path| rate(path, "32").0);
+    let [local, direct, tcp] = ["local", "rdma", "tcp"].map(|scenario| rate(scenario, "32").0);
     assert!(local > direct * 1.5 && (direct / tcp - 1.0).abs() < 0.05, "{local}, {direct}, {tcp}");
 }
 
 #[test]
 fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
-    let total = |cluster: &str| {
-        let (rates, _) =
-            simulated("hyperflex-stretched", &["--simulate", cluster, "--scale", "time=1/1000", "--scenario", "local"]);
+    let total = |scenario: &str| {
+        let (rates, _) = simulated("hyperflex-stretched", &["--scale", "time=1/1000", "--scenario", scenario]);
         at(&rates, "8k-67-33", "")
     };
-    let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
+    let ratio = total("remote") / total("local");
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
 }
 
 #[test]
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
-    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16", "--scenario", "n-n"]);
+    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16"]);
+    let folder = scratch();
+    let said = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--set", threads]).with_code(0).out;
+    for left_out in ["n-1", "random", "metadata"] {
+        assert!(said.contains(&format!("the scenario `{left_out}` is left out")), "{said}");
+    }
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
         let [few, many, most] = ["16", "512", "1024"].map(|threads| at(&rates, row, threads));
         assert!(many > 1.5 * few && many < 16.0 * few && most < 1.15 * many, "{row}: {few}, {many}, {most}");

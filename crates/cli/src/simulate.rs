@@ -7,6 +7,7 @@ use crate::testbed;
 use model::cluster::fixed;
 use model::event::NoteKind;
 use model::plan::PlanNote;
+use model::spec::{LayoutKind, Scenario, Spec};
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
 use model::{Bytes, Cluster, Fraction, Plan, Scale};
 
@@ -27,10 +28,42 @@ pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> 
         }
         Some(cluster) => format!("{CLUSTER}{cluster}"),
     };
+    checked(target).map(Some)
+}
+
+fn checked(target: String) -> Result<String, Failure> {
     match engine::simulated(&target).kind {
         TargetKind::Unreadable(why) => Err(Failure::Usage(format!("error: --simulate: {why}"))),
-        _ => Ok(Some(target)),
+        _ => Ok(target),
     }
+}
+
+/// The cluster as a scenario has it, with what distinguishes that one.
+pub fn of_scenario(cluster: &str, parameters: Option<&str>) -> Result<String, Failure> {
+    match parameters.filter(|parameters| !parameters.trim().is_empty()) {
+        None => Ok(cluster.to_owned()),
+        Some(parameters) => checked(format!("{cluster},{}", parameters.trim())),
+    }
+}
+
+/// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to say of each.
+pub fn leave_out(spec: &mut Spec) -> Vec<String> {
+    let why = |scenario: &Scenario| match scenario.spec.layout.kind.value {
+        LayoutKind::Tree | LayoutKind::SharedFile => {
+            Some("a simulated cluster has volumes, and no directories or files that hosts share".to_owned())
+        }
+        LayoutKind::Files if scenario.too_long_to_simulate => {
+            Some(format!("its requests are too many; --scenario {} takes it alone", scenario.name))
+        }
+        LayoutKind::Files => None,
+    };
+    if spec.scenarios.iter().all(|scenario| why(scenario).is_some()) {
+        return Vec::new();
+    }
+    let left_out = spec.scenarios.iter().filter_map(|one| why(one).map(|why| (&one.name, why)));
+    let said = left_out.map(|(name, why)| format!("the scenario `{name}` is left out: {why}")).collect();
+    spec.scenarios.retain(|scenario| why(scenario).is_none());
+    said
 }
 
 /// A cluster that is loaded by simulated hosts.
@@ -94,8 +127,9 @@ impl Simulation {
     }
 
     /// What a reader has to know of a plan whose times may have shrunk because of it.
-    pub fn notes(&self, work: &WorkArgs, full: &Plan, plan: &mut Plan) {
+    pub fn notes(&self, (work, left_out): (&WorkArgs, &[String]), full: &Plan, plan: &mut Plan) {
         let note = |detail: String| PlanNote { kind: NoteKind::Adjusted, detail };
+        plan.notes.splice(0..0, left_out.iter().map(|said| note(said.clone())));
         let time = plan.scale.time();
         if work.scale.unwrap_or_default().time.is_none() && time != Fraction::ONE {
             let all = full.fixed_time();

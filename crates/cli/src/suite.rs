@@ -39,6 +39,8 @@ pub struct Asked {
     pub spec: Spec,
     /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
+    /// What is said of the scenarios that are not simulated.
+    pub left_out: Vec<String>,
 }
 
 impl Asked {
@@ -82,13 +84,21 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     let mut spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
     spec.keep_scenarios(&work.scenarios).map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
-    let is_simulated = cluster.is_some();
-    let targets = targets(work, &paths, cluster, &spec)?;
-    // A scenario's own targets stay, but a simulated cluster takes the place of all.
-    for scenario in spec.scenarios.iter_mut().filter(|scenario| is_simulated || !scenario.has_own_targets) {
+    let targets = targets(work, &paths, cluster.clone(), &spec)?;
+    let mut left_out = Vec::new();
+    if let Some(cluster) = &cluster {
+        left_out = simulate::leave_out(&mut spec);
+        for scenario in &mut spec.scenarios {
+            // A simulated cluster takes the place of all targets.
+            scenario.spec.targets =
+                vec![of_hosts(None, &simulate::of_scenario(cluster, scenario.simulate.as_deref())?)];
+        }
+    }
+    // A scenario's own targets stay.
+    for scenario in spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets) {
         scenario.spec.targets.clone_from(&targets);
     }
-    Ok(Asked { spec, targets })
+    Ok(Asked { spec, targets, left_out })
 }
 
 /// What the arguments name; if they name nothing, what the suite does.

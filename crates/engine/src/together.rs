@@ -7,6 +7,7 @@ use crate::target::World;
 use crate::virtual_time::{self, Member};
 use model::IntervalSample;
 use model::plan::{HostPlan, HostStage};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,9 +26,12 @@ pub struct Together {
 struct Shared {
     hosts: usize,
     waiting: Mutex<Vec<Waiting>>,
-    /// Made when all hosts are there for the first time, so that it does not depend on who came first.
-    world: Mutex<Option<World>>,
+    /// Each made when all hosts are there for the first time, so that it does not depend on who came first; one for each layout, by the targets
+    /// of the first host: what scenarios differ in.
+    worlds: Mutex<Worlds>,
 }
+
+type Worlds = BTreeMap<String, World>;
 
 /// A host that is ready for a stage.
 #[derive(Debug)]
@@ -52,7 +56,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Together {
     /// For so many hosts, each of which takes part in every stage.
     pub fn new(hosts: usize) -> Together {
-        let shared = Shared { hosts: hosts.max(1), waiting: Mutex::default(), world: Mutex::new(None) };
+        let shared = Shared { hosts: hosts.max(1), waiting: Mutex::default(), worlds: Mutex::default() };
         Together { shared: Arc::new(shared) }
     }
 
@@ -94,7 +98,7 @@ impl Together {
         all.sort_by_key(|host| host.plan.host);
         let shared = self.shared.clone();
         // On a thread of its own, so that every host hears its samples while they come.
-        thread::spawn(move || run(&all, &shared.world));
+        thread::spawn(move || run(&all, &shared.worlds));
     }
 
     /// Takes a host out that still waits.
@@ -112,12 +116,15 @@ fn broken() -> EngineError {
 }
 
 /// Runs a stage of all hosts.
-fn run(hosts: &[Waiting], world: &Mutex<Option<World>>) {
-    let mut world = lock(world);
-    if world.is_none() {
+fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
+    let mut worlds = lock(worlds);
+    let key = hosts.first().map_or_else(String::new, |host| format!("{:?}", host.plan.targets));
+    if !worlds.contains_key(&key) {
         let plans: Vec<&HostPlan> = hosts.iter().map(|host| host.plan.as_ref()).collect();
         match World::new(&plans) {
-            Ok(made) => *world = Some(made),
+            Ok(made) => {
+                worlds.insert(key.clone(), made);
+            }
             Err(error) => {
                 for host in hosts {
                     let EngineError::Target { path, what, remedy } = &error else { continue };
@@ -128,7 +135,7 @@ fn run(hosts: &[Waiting], world: &Mutex<Option<World>>) {
             }
         }
     }
-    let Some(world) = &mut *world else { return };
+    let Some(world) = worlds.get_mut(&key) else { return };
     let mut sinks: Vec<_> = hosts
         .iter()
         .map(|host| {

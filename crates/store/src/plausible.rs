@@ -63,13 +63,7 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && all().all(|sample| sample.start_ns <= MOST)
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
-    let planned = record.plan.stages.len() as u32;
-    let is_nowhere = |occurrence: &model::Occurrence| {
-        occurrence.host.is_some_and(|host| host >= hosts) || occurrence.stage.is_some_and(|stage| stage >= planned)
-    };
-    if record.occurrences.iter().any(is_nowhere) {
-        return Err("something happened on a host or in a stage that is not there");
-    }
+    occurrences(record)?;
     let counters = || record.stages.iter().flat_map(|stage| &stage.counters);
     if counters().any(|sample| sample.host >= hosts) {
         return Err("counters come from a host that is not there");
@@ -80,8 +74,21 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 
+/// Why what happened cannot have.
+fn occurrences(record: &Record) -> Result<(), &'static str> {
+    let (hosts, planned) = (record.plan.hosts.len() as u32, record.plan.stages.len() as u32);
+    let is_nowhere = |occurrence: &model::Occurrence| {
+        occurrence.host.is_some_and(|host| host >= hosts) || occurrence.stage.is_some_and(|stage| stage >= planned)
+    };
+    if record.occurrences.iter().any(is_nowhere) {
+        return Err("something happened on a host or in a stage that is not there");
+    }
+    Ok(())
+}
+
 /// Why the digests of a record's stages cannot be. Their sums saturate, so that one that is too large is still seen to be.
 pub fn digests(record: &Record) -> Result<(), &'static str> {
+    occurrences(record)?;
     let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
     let all = || record.stages.iter().filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)));
     if all().any(|(stage, digest)| digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))) {

@@ -47,7 +47,7 @@ pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, 
     if let Some(simulation) = &simulation {
         let full = plan;
         plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
-        simulation.notes(work, &full, &mut plan);
+        simulation.notes((work, &asked.left_out), &full, &mut plan);
     }
     plan.hosts_from = work.hosts.options();
     Ok((plan, hosts))

@@ -181,8 +181,9 @@ impl Spec {
             return Spec::read(root, problems);
         }
         let mut scenarios = Vec::new();
-        for scenario::Derived { name, has_own_targets, root } in derived {
-            scenarios.push(Scenario { name, has_own_targets, spec: Spec::read(&root, problems) });
+        for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in derived {
+            let spec = Spec::read(&root, problems);
+            scenarios.push(Scenario { name, has_own_targets, simulate, too_long_to_simulate, spec });
         }
         let points: usize = scenarios.iter().map(|scenario| scenario.spec.points.len()).sum();
         if points > sweep::MAX_POINTS {

@@ -12,7 +12,7 @@ use super::{ALL_HOSTS, Spec};
 const MOST_SCENARIOS: usize = 64;
 
 /// What a scenario says about itself, besides the tables that it changes.
-const OWN_KEYS: [&str; 5] = ["name", "target", "targets", "workloads", "set"];
+const OWN_KEYS: [&str; 6] = ["name", "target", "targets", "workloads", "set", "simulate"];
 
 /// Tables that a scenario can change; those of the hosts and of the run are the same for all.
 const TABLES: [&str; 6] = ["layout", "tree", "contents", "stages", "engine", "sweep"];
@@ -27,6 +27,10 @@ pub struct Scenario {
     pub name: String,
     /// Whether it names its own targets; otherwise those of the run are its.
     pub has_own_targets: bool,
+    /// What a simulated cluster is given besides its own parameters, to show what distinguishes this scenario.
+    pub simulate: Option<String>,
+    /// Whether it is left out of a simulation of the whole suite.
+    pub too_long_to_simulate: bool,
     /// What it comes to.
     pub spec: Spec,
 }
@@ -35,6 +39,8 @@ pub struct Scenario {
 pub(super) struct Derived {
     pub(super) name: String,
     pub(super) has_own_targets: bool,
+    pub(super) simulate: Option<String>,
+    pub(super) too_long_to_simulate: bool,
     pub(super) root: Table,
 }
 
@@ -111,7 +117,24 @@ fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Ve
     if let Some(node) = table.get("workloads") {
         keep_workloads(&mut derived, node, problems);
     }
-    Derived { name: name.value, has_own_targets, root: derived }
+    let simulate = table.get("simulate");
+    let too_long_to_simulate = simulate.is_some_and(|node| matches!(node.value, Value::Flag(false)));
+    let simulate = simulate.filter(|_| !too_long_to_simulate).and_then(|node| parameters(node, problems));
+    Derived { name: name.value, has_own_targets, simulate, too_long_to_simulate, root: derived }
+}
+
+/// Parameters of a simulated cluster; whether it has them is known where it is made.
+fn parameters(node: &Node, problems: &mut Vec<Problem>) -> Option<String> {
+    if matches!(node.value, Value::Text(_)) {
+        return Some(node.label());
+    }
+    let message = format!("simulate: expected parameters of a cluster, found {}", node.kind());
+    problems.push(Problem::new(
+        node.span.clone(),
+        message,
+        "write them in quotes, such as \"remote=100%\"; or `false`, to leave the scenario out",
+    ));
+    None
 }
 
 /// Puts the fields of a scenario's table over those of the suite's; what no suite knows is told when the result is read.
@@ -322,6 +345,7 @@ workload.read.depth = 8
 | `workloads` | The names of those that it runs; all where it is left out. |
 | `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the table of that name, one by one. |
 | `set` | Fields by the keys of `--set`. |
+| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes the scenario, such as `\"remote=100%\"`; `false` leaves the scenario out, unless it is the only one. |
 
 `stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file are the same for all. A `--set` on the command line goes over every scenario; `--set scenario.NAME.target=…` and
 `--set scenario.NAME.KEY=…` change one. `--scenario NAME` takes only some of them.
