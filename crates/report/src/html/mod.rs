@@ -60,9 +60,15 @@ pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Mar
     if records.len() > 1 {
         body.push(comparison::sections(records, testbed));
     }
-    body.push(differences::section(&analysis::compare::compare(records), records));
+    let differences = differences::section(&analysis::compare::compare(records), records);
+    if let [one] = records {
+        // What is compared are its own scenarios: the run says first what it is, and what came of them.
+        body.push(run(one, against, (0, 1), differences));
+        return (title, body);
+    }
+    body.push(differences);
     for (number, record) in records.iter().enumerate() {
-        body.push(run(record, against, number, records.len()));
+        body.push(run(record, against, (number, records.len()), Markup::new()));
     }
     (title, body)
 }
@@ -117,8 +123,8 @@ fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Re
     (rows, reached)
 }
 
-/// Everything about one run.
-fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Markup {
+/// Everything about one run, with the differences between its own scenarios.
+fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), differences: Markup) -> Markup {
     let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
@@ -130,6 +136,7 @@ fn run(record: &Record, against: Against<'_>, number: usize, of: usize) -> Marku
         content.push(crate::loadline::along::section(&line));
     }
     content.push(results::section(record, &rows));
+    content.push(differences);
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
