@@ -7,6 +7,7 @@ mod commands;
 mod failure;
 mod hosts;
 mod marks;
+mod outputs;
 mod published;
 mod quick;
 mod screen;

@@ -12,6 +12,7 @@ pub mod inventory;
 pub mod json;
 pub mod live;
 pub mod loadline;
+pub mod markdown;
 pub mod occurrences;
 pub mod plan;
 pub mod published;
