@@ -6,6 +6,7 @@ pub mod compare;
 mod doubts;
 pub mod draft;
 pub mod events;
+pub mod export;
 mod findings;
 pub mod html;
 pub mod inventory;
