@@ -59,6 +59,8 @@ pub enum Command {
     Mark(crate::commands::MarkArgs),
     /// Write the report of one or more runs: a page, or Markdown with its charts.
     Report(crate::commands::ReportArgs),
+    /// Write a run as tables for other programs: CSV, JSON or Parquet.
+    Export(crate::commands::ExportArgs),
     /// Serve the reports of runs as web pages, one by one and side by side, until Ctrl-C.
     Serve(ServeArgs),
     /// Say what differs between runs, by how much, and whether it can be told from chance.

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Suites(suites) => commands::suites(&suites),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
+        Command::Export(export) => commands::export(&export),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),
