@@ -4,7 +4,7 @@
 //! tables of GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
 
 mod nodes;
-mod palette;
+pub(crate) mod palette;
 mod picture;
 #[cfg(feature = "png")]
 mod pixels;
