@@ -88,7 +88,7 @@ fn of(paper: &[(&str, &str)], name: &str) -> Rgb {
     linear(paper.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}")).1)
 }
 
-fn pairs<'a, T>(all: &'a [T]) -> impl Iterator<Item = (&'a T, &'a T)> {
+fn pairs<T>(all: &[T]) -> impl Iterator<Item = (&T, &T)> {
     all.iter().enumerate().flat_map(|(at, a)| all[at + 1..].iter().map(move |b| (a, b)))
 }
 
