@@ -3,7 +3,7 @@
 mod afterwards;
 mod places;
 
-pub use afterwards::{CeilingArgs, CompareArgs, ReportArgs, ShowArgs, VerifyArgs};
+pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, VerifyArgs};
 pub use places::{GivenUpArg, TargetArg};
 
 use crate::failure::Failure;
@@ -57,8 +57,10 @@ pub enum Command {
     Suites(SuitesArgs),
     /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what came after it is told.
     Mark(crate::commands::MarkArgs),
-    /// Write the HTML report of one or more runs.
-    Report(ReportArgs),
+    /// Write the report of one or more runs: a page, or Markdown with its charts.
+    Report(crate::commands::ReportArgs),
+    /// Write a run as tables for other programs: CSV, JSON or Parquet.
+    Export(crate::commands::ExportArgs),
     /// Serve the reports of runs as web pages, one by one and side by side, until Ctrl-C.
     Serve(ServeArgs),
     /// Say what differs between runs, by how much, and whether it can be told from chance.

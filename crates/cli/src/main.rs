@@ -7,6 +7,7 @@ mod commands;
 mod failure;
 mod hosts;
 mod marks;
+mod outputs;
 mod published;
 mod quick;
 mod screen;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Suites(suites) => commands::suites(&suites),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
+        Command::Export(export) => commands::export(&export),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
         Command::Show(show) => commands::show(&show),

@@ -29,6 +29,7 @@ pub mod published;
 pub mod record;
 pub mod resume;
 pub mod rng;
+pub mod rows;
 pub mod sample;
 pub mod scale;
 pub mod search;

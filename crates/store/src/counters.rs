@@ -56,10 +56,15 @@ pub fn write(transaction: &Transaction<'_>, series: &mut Series, sample: &Counte
     Ok(())
 }
 
+/// Whether the file has counters at all.
+pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'counter_samples'";
+    Ok(connection.query_row(tables, [], |row| row.get::<_, i64>(0))? > 0)
+}
+
 /// Puts the samples into their stages. A file from before there were counters has none.
 pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'counter_samples'";
-    if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0 {
+    if !are_there(connection)? {
         return Ok(());
     }
     let series = series(connection)?;
@@ -100,12 +105,18 @@ fn series(connection: &Connection) -> Result<BTreeMap<i64, (Layer, String, Metri
     let mut series = BTreeMap::new();
     each(connection, "SELECT series, layer, name, metric FROM counter_series", |row| {
         let (layer, metric): (String, String) = (row.get(1)?, row.get(3)?);
-        let known = Layer::ALL.iter().find(|known| known.word() == layer);
-        let layer = *known.ok_or_else(|| Problem(format!("`{layer}` is no layer of a host")))?;
-        let known = Metric::ALL.iter().find(|known| known.word() == metric);
-        let metric = *known.ok_or_else(|| Problem(format!("`{metric}` is no counter")))?;
+        let (layer, metric) = words(&layer, &metric)?;
         series.insert(row.get(0)?, (layer, row.get(2)?, metric));
         Ok(())
     })?;
     Ok(series)
+}
+
+/// A layer and a counter by their words.
+pub fn words(layer: &str, metric: &str) -> Result<(Layer, Metric), Problem> {
+    let known = Layer::ALL.iter().find(|known| known.word() == layer);
+    let layer = *known.ok_or_else(|| Problem(format!("`{layer}` is no layer of a host")))?;
+    let known = Metric::ALL.iter().find(|known| known.word() == metric);
+    let metric = *known.ok_or_else(|| Problem(format!("`{metric}` is no counter")))?;
+    Ok((layer, metric))
 }

@@ -10,12 +10,14 @@ mod open;
 mod place;
 mod plausible;
 mod reader;
+mod rows;
 mod schema;
 mod summed;
 mod writer;
 
 pub use error::StoreError;
 pub use reader::read;
+pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;
 pub use summed::read_digests;
 pub use writer::Writer;

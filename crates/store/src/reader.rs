@@ -171,7 +171,7 @@ fn key(row: &Row<'_>) -> Result<Key, Problem> {
     Ok((small(row.get(0)?)?, small(row.get(2)?)?, small(row.get(1)?)?))
 }
 
-fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
+pub(crate) fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
     let name: String = row.get(column)?;
     Op::from_name(&name).ok_or_else(|| Problem(format!("`{name}` is no operation")))
 }

@@ -9,25 +9,6 @@ use model::load::Rate;
 use model::spec::Override;
 use model::{Bytes, Percent};
 use std::path::PathBuf;
-/// `plimsoll report`.
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// The run files.
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-
-    /// Where to write the page [default: beside the first run, as .html].
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
-    #[arg(long, value_name = "FILE.toml|NAME")]
-    pub testbed: Option<String>,
-
-    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
-    #[arg(long, value_name = "NAME|FILE.toml")]
-    pub against: Option<String>,
-}
 
 const CEILING_EXAMPLES: &str = "\
 Examples:
@@ -113,6 +94,10 @@ pub struct CompareArgs {
     /// Write the page of the runs with their differences, too.
     #[arg(short, long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
+
+    /// Overwrite a file that is not known to be a page of ours.
+    #[arg(long, requires = "out")]
+    pub force: bool,
 }
 
 /// `plimsoll show`.

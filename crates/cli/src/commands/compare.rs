@@ -1,6 +1,7 @@
 //! `plimsoll compare`: what differs between runs, and a gate for pipelines.
 
-use super::saved::{read_digests, write_page};
+use super::report::write_page;
+use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
@@ -25,7 +26,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         print(&report::compare::table(&comparison, &records))?;
     }
     if let Some(out) = &args.out {
-        write_page(&records, Against::default(), out)?;
+        write_page(&records, Against::default(), out, args.force)?;
     }
     gate(&args.fail_if, &comparison)
 }

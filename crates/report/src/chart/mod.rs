@@ -9,6 +9,7 @@ mod lines;
 mod scale;
 
 pub use bars::{Bar, Bars};
+pub use frame::{WIDTH, number};
 pub use groups::{Group, Groups};
 pub use heat::{Cell, Heat};
 pub use lines::{Line, Lines, Point};

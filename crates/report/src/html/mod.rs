@@ -199,4 +199,6 @@ pub(crate) fn hosts(record: &Record) -> String {
 }
 
 #[cfg(test)]
+mod colours;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,286 @@
+//! `plimsoll export`: a run as tables for other programs.
+
+use super::saved::read_digests;
+use crate::failure::Failure;
+use crate::outputs::{self, Kind};
+use clap::{Args, ValueEnum};
+use model::Record;
+use report::export::{self, Csv, Json, Sink, Table, Tables};
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use store::{Halted, StoreError};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll export RUN.plimsoll --format csv -o tables/         results.csv, quantiles.csv, series.csv, counters.csv, events.csv
+  plimsoll export RUN.plimsoll --table series -o series.csv    one table
+  plimsoll export RUN.plimsoll --format json -o run.json       all tables in one object
+  plimsoll export RUN.plimsoll --table results -o - | column -ts,
+docs/exports.md lists the columns.";
+
+/// `plimsoll export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    /// The run file.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the feature parquet.
+    #[arg(long)]
+    pub format: Option<Format>,
+
+    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for JSON or one table; "-" is standard output
+    /// [default: beside the run].
+    #[arg(short, long, value_name = "DIR|FILE")]
+    pub out: Option<PathBuf>,
+
+    /// This table alone, into one file.
+    #[arg(long, value_name = "TABLE")]
+    pub table: Option<TableArg>,
+
+    /// Overwrite files that are there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What tables are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Comma-separated values (RFC 4180), with the names of columns in the first line.
+    Csv,
+    /// One object with a list of rows for each table.
+    Json,
+    /// Columns, compressed, for data frames and databases.
+    Parquet,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// The one that was asked for, else that of the file's ending.
+    fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+        let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+        asked.unwrap_or(match ending {
+            "json" => Format::Json,
+            "parquet" => Format::Parquet,
+            _ => Format::Csv,
+        })
+    }
+}
+
+/// `--table`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableArg {
+    /// The figures of each workload of each point, by operation.
+    Results,
+    /// Their latencies at many shares of the requests.
+    Quantiles,
+    /// What each host did in each interval, by workload and operation.
+    Series,
+    /// What each host's kernel counted in each interval.
+    Counters,
+    /// What happened at an instant.
+    Events,
+}
+
+impl TableArg {
+    fn table(self) -> Table {
+        match self {
+            TableArg::Results => Table::Results,
+            TableArg::Quantiles => Table::Quantiles,
+            TableArg::Series => Table::Series,
+            TableArg::Counters => Table::Counters,
+            TableArg::Events => Table::Events,
+        }
+    }
+}
+
+/// A file and the tables in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    file: PathBuf,
+    tables: Vec<Table>,
+}
+
+/// Writes tables of a run.
+pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let format = Format::of(args.format, args.out.as_deref());
+    if format == Format::Parquet && !export::HAS_PARQUET {
+        return Err(Failure::Usage(
+            "error: this build writes no Parquet; build one with `cargo build --release --features parquet`, or take --format csv".to_owned(),
+        ));
+    }
+    let parts = parts(args, format)?;
+    let record = read_digests(&args.run)?;
+    let tables = Tables::new(&record);
+    if let Some(folder) = folder(args, format) {
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::Run(format!(
+                "error: the folder {} cannot be made: {error}; name another place with --out",
+                folder.display()
+            ))
+        })?;
+    }
+    refuse_what_is_there(&parts, args.force)?;
+    for part in &parts {
+        write(part, format, args, &record, &tables)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All files before the first is written: half an export helps nobody.
+fn refuse_what_is_there(parts: &[Part], force: bool) -> Result<(), Failure> {
+    let is_there = |part: &&Part| part.file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    match parts.iter().find(is_there) {
+        Some(part) if !force => Err(Failure::Usage(format!(
+            "error: {} exists; name another place with --out, or add --force to overwrite it",
+            part.file.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The folder that takes a file for each table; `None` where one file takes all.
+fn folder(args: &ExportArgs, format: Format) -> Option<PathBuf> {
+    if format == Format::Json || args.table.is_some() {
+        return None;
+    }
+    let beside = || {
+        let mut name = args.run.file_stem().unwrap_or(OsStr::new("run")).to_owned();
+        name.push(format!("-{}", format.ending()));
+        args.run.with_file_name(name)
+    };
+    Some(args.out.clone().unwrap_or_else(beside))
+}
+
+/// Which files are to be written.
+fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
+    let one = |tables: Vec<Table>, name: &str| {
+        let beside = || args.run.with_extension(format!("{name}{}", format.ending()));
+        vec![Part { file: args.out.clone().unwrap_or_else(beside), tables }]
+    };
+    if is_stdout(args.out.as_deref()) && (format == Format::Parquet || folder(args, format).is_some()) {
+        return Err(Failure::Usage(
+            "error: standard output takes one table as CSV, or JSON; add --table results, or --format json".to_owned(),
+        ));
+    }
+    let parts = match (args.table, folder(args, format)) {
+        (Some(table), _) => one(vec![table.table()], &format!("{}.", table.table().name())),
+        (None, None) => one(Table::ALL.to_vec(), ""),
+        (None, Some(folder)) => {
+            let file = |table: Table| folder.join(format!("{}.{}", table.name(), format.ending()));
+            Table::ALL.into_iter().map(|table| Part { file: file(table), tables: vec![table] }).collect()
+        }
+    };
+    Ok(parts)
+}
+
+fn is_stdout(out: Option<&Path>) -> bool {
+    out == Some(Path::new("-"))
+}
+
+fn write(part: &Part, format: Format, args: &ExportArgs, record: &Record, tables: &Tables<'_>) -> Result<(), Failure> {
+    let to_stdout = is_stdout(args.out.as_deref());
+    let out: Box<dyn Write + Send> = if to_stdout {
+        Box::new(io::stdout())
+    } else {
+        Box::new(outputs::create(&part.file, Kind::Unmarked, args.force)?)
+    };
+    let mut sink = sink(format, BufWriter::new(out));
+    let written = part.tables.iter().try_for_each(|table| fill(sink.as_mut(), *table, &args.run, record, tables));
+    let written = written.and_then(|()| sink.finish().map_err(Halted::Taker));
+    match written {
+        Ok(()) if to_stdout => Ok(()),
+        Ok(()) => {
+            eprintln!("{:9} {}", format.ending(), part.file.display());
+            Ok(())
+        }
+        // A reader that has gone away (`| head`) is no error.
+        Err(Halted::Taker(error)) if to_stdout && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(Halted::Taker(error)) if error.kind() != io::ErrorKind::InvalidData => Err(Failure::Run(format!(
+            "error: {} cannot be written: {error}; what stands there is a part; free some space or name another place with --out",
+            part.file.display()
+        ))),
+        Err(Halted::Taker(error)) => {
+            let damaged = StoreError::Damaged(args.run.clone(), error.to_string());
+            Err(Failure::RunFile(format!("error: {damaged}")))
+        }
+        Err(Halted::File(error)) => Err(Failure::RunFile(format!("error: {error}"))),
+    }
+}
+
+fn sink(format: Format, out: BufWriter<Box<dyn Write + Send>>) -> Box<dyn Sink> {
+    match format {
+        Format::Json => Box::new(Json::new(out)),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(export::Parquet::new(out)),
+        // Without the feature, Parquet was refused.
+        _ => Box::new(Csv::new(out)),
+    }
+}
+
+/// One table: what rests on the whole run from the record, the rest row by row from the file.
+fn fill(
+    sink: &mut dyn Sink,
+    table: Table,
+    run: &Path,
+    record: &Record,
+    tables: &Tables<'_>,
+) -> Result<(), Halted<io::Error>> {
+    sink.begin(table, &tables.columns(table)).map_err(Halted::Taker)?;
+    match table {
+        // A run that goes on may have begun a stage since the record was read.
+        Table::Series => store::each_sample(run, |row| {
+            if row.stage as usize >= record.plan.stages.len() {
+                return Ok(());
+            }
+            let damaged = |_| io::Error::new(io::ErrorKind::InvalidData, "a histogram is damaged");
+            sink.row(&tables.series(&row).map_err(damaged)?)
+        }),
+        Table::Counters => store::each_counter(run, |row| sink.row(&tables.counter(&row))),
+        Table::Results | Table::Quantiles | Table::Events => {
+            tables.rows(table).iter().try_for_each(|row| sink.row(row)).map_err(Halted::Taker)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(format: Option<Format>, out: Option<&str>, table: Option<TableArg>) -> ExportArgs {
+        ExportArgs { run: "a/r.plimsoll".into(), format, out: out.map(PathBuf::from), table, force: false }
+    }
+
+    fn files(args: &ExportArgs) -> Vec<String> {
+        let parts = parts(args, Format::of(args.format, args.out.as_deref())).expect("places");
+        parts.iter().map(|part| part.file.display().to_string()).collect()
+    }
+
+    #[test]
+    fn files_stand_beside_the_run_or_where_they_were_asked_for() {
+        assert_eq!(files(&args(None, None, None))[..2], ["a/r-csv/results.csv", "a/r-csv/quantiles.csv"]);
+        assert_eq!(files(&args(Some(Format::Parquet), Some("t"), None))[4], "t/events.parquet");
+        assert_eq!(files(&args(Some(Format::Json), None, None)), ["a/r.json"]);
+        assert_eq!(files(&args(None, Some("x.json"), None)), ["x.json"]);
+        assert_eq!(files(&args(None, None, Some(TableArg::Series))), ["a/r.series.csv"]);
+        assert_eq!(files(&args(None, Some("-"), Some(TableArg::Series))), ["-"]);
+    }
+
+    #[test]
+    fn standard_output_takes_what_is_one_text() {
+        let refused = |args: &ExportArgs| parts(args, Format::of(args.format, args.out.as_deref())).is_err();
+        assert!(refused(&args(None, Some("-"), None)));
+        assert!(refused(&args(Some(Format::Parquet), Some("-"), Some(TableArg::Results))));
+        assert!(!refused(&args(Some(Format::Json), Some("-"), None)));
+    }
+}

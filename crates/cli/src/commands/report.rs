@@ -1,0 +1,193 @@
+//! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
+
+use super::saved::{hold, read_digests};
+use crate::failure::Failure;
+use crate::outputs::{self, Kind};
+use crate::{published, testbed};
+use clap::{Args, ValueEnum};
+use model::Record;
+use report::html::Against;
+use report::markdown::{self, Chart, Links};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll report RUN.plimsoll                       the page, beside the run
+  plimsoll report RUN.plimsoll -o report.md          Markdown for a wiki, its charts in report-charts/*.svg
+  plimsoll report BEFORE.plimsoll AFTER.plimsoll -o both.html
+A report of ours is written again; any other file is overwritten with --force alone.";
+
+/// `plimsoll report`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// The run files.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Where to write it [default: beside the first run, as .html or .md]. The charts of FILE.md stand in FILE-charts beside it.
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// What to write [default: markdown if FILE ends in .md or .markdown, else html].
+    #[arg(long)]
+    pub format: Option<Format>,
+
+    /// Charts of Markdown as PNG, too, for wikis that show no SVG; needs a build with the feature png.
+    #[arg(long)]
+    pub png: bool,
+
+    /// Overwrite a file that is not known to be a report of ours.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
+    #[arg(long, value_name = "FILE.toml|NAME")]
+    pub testbed: Option<String>,
+
+    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub against: Option<String>,
+}
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One page that needs nothing else.
+    Html,
+    /// Text for a wiki, with its charts in a folder beside it.
+    Markdown,
+}
+
+impl Format {
+    /// The one that was asked for, else that of the file's ending.
+    fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+        let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+        asked.unwrap_or(match ending {
+            "md" | "markdown" => Format::Markdown,
+            _ => Format::Html,
+        })
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Html => "html",
+            Format::Markdown => "md",
+        }
+    }
+}
+
+/// Writes the report of one or more runs.
+pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let format = Format::of(args.format, args.out.as_deref());
+    if args.png && format == Format::Html {
+        return Err(Failure::Usage(
+            "error: --png is for the charts of Markdown; a page has its charts inside: add --format markdown"
+                .to_owned(),
+        ));
+    }
+    if args.png && !markdown::HAS_PNG {
+        return Err(Failure::Usage(
+            "error: this build draws no PNG; build one with `cargo build --release --features png`, or leave --png out: charts are SVG files then".to_owned(),
+        ));
+    }
+    let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
+    let out = match (&args.out, args.runs.first()) {
+        (Some(out), _) => out.clone(),
+        (None, Some(first)) => first.with_extension(format.ending()),
+        (None, None) => return Err(Failure::Usage("error: no run is named; name a run file".to_owned())),
+    };
+    let published = args.against.as_deref().map(published::read).transpose()?;
+    if let Some((figures, theirs)) = &published {
+        let held: Vec<_> =
+            records.iter().map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref())).collect();
+        // With several runs, the page says of each whether it fits.
+        if held.iter().all(Result::is_err) {
+            held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        }
+    }
+    let against = Against {
+        testbed: testbed.as_ref(),
+        published: published.as_ref().map(|(figures, theirs)| (figures, theirs.as_ref())),
+    };
+    let records: Vec<&Record> = records.iter().collect();
+    match format {
+        Format::Html => write_page(&records, against, &out, args.force)?,
+        Format::Markdown => write_markdown(&records, against, &out, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of these runs, beside what they are held against, and says where it is.
+pub fn write_page(records: &[&Record], against: Against<'_>, out: &Path, force: bool) -> Result<(), Failure> {
+    outputs::write(out, Kind::Page, force, report::html::render_against(records, against).as_bytes())?;
+    eprintln!("report    {}", out.display());
+    Ok(())
+}
+
+fn write_markdown(records: &[&Record], against: Against<'_>, out: &Path, args: &ReportArgs) -> Result<(), Failure> {
+    let folder = chart_folder(out);
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let links = Links { folder: name, ending: if args.png { "png" } else { "svg" } };
+    let report = markdown::render(records, against, &links);
+    // The text first: if it is not ours to write, no chart is.
+    outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
+    if !report.charts.is_empty() {
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::Run(format!(
+                "error: the folder {} cannot be made: {error}; name another place with --out",
+                folder.display()
+            ))
+        })?;
+    }
+    for chart in &report.charts {
+        write_chart(chart, &folder, args)?;
+    }
+    eprintln!("report    {}\ncharts    {} in {}", out.display(), report.charts.len(), folder.display());
+    Ok(())
+}
+
+fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
+    let drawing = folder.join(format!("{}.svg", chart.name));
+    // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
+    let is_ours =
+        std::fs::read(&drawing).is_ok_and(|head| outputs::may_replace(Kind::Chart, &head) && !head.is_empty());
+    outputs::write(&drawing, Kind::Chart, args.force, chart.svg.as_bytes())?;
+    if args.png {
+        let pixels =
+            markdown::png(&chart.svg).map_err(|why| Failure::Run(format!("error: {}: {why}", drawing.display())))?;
+        outputs::write(&drawing.with_extension("png"), Kind::Unmarked, args.force || is_ours, &pixels)?;
+    }
+    Ok(())
+}
+
+/// `wiki/report-charts` for `wiki/report.md`.
+fn chart_folder(out: &Path) -> PathBuf {
+    let mut name = out.file_stem().unwrap_or(OsStr::new("report")).to_owned();
+    name.push("-charts");
+    out.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_says_the_format_unless_an_argument_does() {
+        let of = |asked, out: &str| Format::of(asked, Some(Path::new(out)));
+        assert_eq!(
+            (of(None, "a.md"), of(None, "a.html"), of(None, "a")),
+            (Format::Markdown, Format::Html, Format::Html)
+        );
+        assert_eq!((of(Some(Format::Markdown), "a.txt"), Format::of(None, None)), (Format::Markdown, Format::Html));
+    }
+
+    #[test]
+    fn charts_stand_beside_their_text() {
+        assert_eq!(chart_folder(Path::new("wiki/report.md")), Path::new("wiki/report-charts"));
+        assert_eq!(chart_folder(Path::new("a")), Path::new("a-charts"));
+    }
+}

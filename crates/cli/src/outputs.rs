@@ -1,0 +1,105 @@
+//! Files that commands write for people and programs: nothing that is not ours is overwritten unless `--force` says so.
+
+use crate::failure::Failure;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+/// What is to be written; by what it begins with, an older one is known and may be written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A page of ours.
+    Page,
+    /// A report in Markdown.
+    Markdown,
+    /// A chart as SVG.
+    Chart,
+    /// Something that says nowhere who made it: tables, pictures.
+    Unmarked,
+}
+
+/// A page has its title in its first bytes; nothing else is read of a file that is in the way.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Whether a file that begins with this may be overwritten by one of this kind. An empty one may: nothing is lost with it.
+pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    head.is_empty()
+        || match kind {
+            Kind::Page => {
+                let title = text.split_once("</title>").map_or("", |(before, _)| before);
+                text.starts_with("<!doctype html>")
+                    && (title.ends_with("Plimsoll report") || title.ends_with("Plimsoll ceiling"))
+            }
+            Kind::Markdown => text.starts_with(report::markdown::MARK),
+            Kind::Chart => text.starts_with(report::markdown::CHART_MARK),
+            Kind::Unmarked => false,
+        }
+}
+
+/// Opens a file to be written from its beginning.
+///
+/// # Errors
+/// Something that is not ours stands there and `force` is not given, or it cannot be written.
+pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", path.display()))
+    };
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        other => return other.map_err(failed),
+    }
+    // A pipe or a terminal loses nothing, and could not be looked at.
+    let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
+    if is_file && !force && !is_ours(path, kind).map_err(failed)? {
+        return Err(Failure::Usage(format!(
+            "error: {} exists and is not known to be ours; name another place with --out, or add --force to overwrite it",
+            path.display()
+        )));
+    }
+    OpenOptions::new().write(true).truncate(is_file).open(path).map_err(failed)
+}
+
+/// Writes a whole file, as [`create`] does.
+///
+/// # Errors
+/// As those of [`create`].
+pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(), Failure> {
+    create(path, kind, force)?.write_all(content).map_err(|error| {
+        Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", path.display()))
+    })
+}
+
+fn is_ours(path: &Path, kind: Kind) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(may_replace(kind, &head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ours_may_be_written_again_and_nothing_else() {
+        let page = b"<!doctype html>\n<html lang=\"en\"><head><title>a on b: Plimsoll report</title>";
+        assert!(may_replace(Kind::Page, page) && !may_replace(Kind::Markdown, page));
+        assert!(!may_replace(Kind::Page, b"<!doctype html><title>mine</title> Plimsoll report"));
+        assert!(may_replace(Kind::Markdown, b"<!-- Plimsoll report -->\n# a") && !may_replace(Kind::Markdown, b"# a"));
+        assert!(may_replace(Kind::Chart, b"<!-- Plimsoll chart -->\n<svg") && !may_replace(Kind::Chart, b"<svg"));
+        assert!(may_replace(Kind::Unmarked, b"") && !may_replace(Kind::Unmarked, b"a,b"));
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_stays_unless_forced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.html");
+        std::fs::write(&path, "mine, and longer than what comes").expect("room");
+        let refused = write(&path, Kind::Page, false, b"new").expect_err("it is not ours");
+        assert!(refused.to_string().contains("--force"), "{refused}");
+        assert!(std::fs::read_to_string(&path).expect("text").starts_with("mine"));
+        write(&path, Kind::Page, true, b"new").expect("forced");
+        assert_eq!(std::fs::read_to_string(&path).expect("text"), "new");
+        assert!(write(&folder.path().join("none/a"), Kind::Page, false, b"").is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! Tables as files.
+
+use super::{Cell, Column, Csv, Json, Kind, Sink, Table, Tables};
+use analysis::testing::Recorded;
+use model::histogram::EncodedHistogram;
+use model::occurrence::{Occurrence, OccurrenceKind};
+use model::rows::SampleRow;
+use model::{Op, Record, StageKind};
+
+fn record() -> Record {
+    let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w, \\\"x\\\"\"\n[sweep]\ndepth = [1, 8]\n", 2);
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..5 {
+        recorded.host_interval(stage, 0, second, &[(Op::Read, &[100_000; 200])]);
+        recorded.host_interval(stage, 1, second, &[(Op::Read, &[300_000; 100])]);
+    }
+    recorded.record_mut().occurrences.push(Occurrence::new(OccurrenceKind::ALL[0], "=cmd|x\n,"));
+    recorded.end();
+    recorded.record()
+}
+
+fn written<S: Sink>(tables: &Tables<'_>, table: Table, mut sink: S) -> S {
+    sink.begin(table, &tables.columns(table)).expect("room");
+    tables.rows(table).iter().for_each(|row| sink.row(row).expect("room"));
+    sink.finish().expect("room");
+    sink
+}
+
+#[test]
+fn every_row_has_a_cell_of_its_kind_for_each_column() {
+    let record = record();
+    let tables = Tables::new(&record);
+    for table in Table::ALL {
+        let columns = tables.columns(table);
+        for row in tables.rows(table) {
+            assert_eq!(row.len(), columns.len(), "{}", table.name());
+            for (cell, Column { name, kind }) in row.iter().zip(&columns) {
+                let fits = match cell {
+                    Cell::Nothing => true,
+                    Cell::Text(_) => *kind == Kind::Text,
+                    Cell::Integer(_) => *kind == Kind::Integer,
+                    Cell::Real(_) => *kind == Kind::Real,
+                };
+                assert!(fits, "{}.{name}: {cell:?}", table.name());
+            }
+        }
+        let mut names: Vec<&String> = columns.iter().map(|column| &column.name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), columns.len(), "a name stands twice in {}", table.name());
+    }
+    assert_eq!(tables.rows(Table::Events).len(), 1);
+}
+
+#[test]
+fn results_are_those_of_the_record() {
+    let record = record();
+    let tables = Tables::new(&record);
+    let columns = tables.columns(Table::Results);
+    let at = |name: &str| columns.iter().position(|column| column.name == name).expect("a column");
+    let rows = tables.rows(Table::Results);
+    let expected = analysis::results(&record);
+    assert_eq!(rows.len(), expected.len());
+    assert_eq!((&rows[0][at("requests")], &rows[0][at("sweep_depth")]), (&Cell::Integer(1_500), &Cell::from("1")));
+    assert_eq!(rows[0][at("rate_per_s")], Cell::Real(expected[0].iops()));
+    assert_eq!(rows[0][at("latency_p99_ns")], Cell::from(expected[0].latency.quantile_ns(0.99)));
+}
+
+#[test]
+fn a_row_of_a_series_has_the_interval_s_own_figures() {
+    let record = record();
+    let tables = Tables::new(&record);
+    let mut latency = model::Histogram::new();
+    (0..10).for_each(|_| latency.record(1_000));
+    let stage = record.plan.stages.iter().position(|stage| stage.kind == StageKind::Measure).expect("a stage") as u32;
+    let row = |latency| SampleRow {
+        stage,
+        host: 1,
+        interval: 3,
+        phase: model::sample::Phase::Load,
+        start_ns: 0,
+        length_ns: 500_000_000,
+        work: 0,
+        op: Op::Read,
+        ios: 10,
+        bytes: 40_960,
+        errors: 0,
+        latency,
+    };
+    let cells = tables.series(&row(latency.encode())).expect("whole");
+    let columns = tables.columns(Table::Series);
+    let at = |name: &str| &cells[columns.iter().position(|column| column.name == name).expect("a column")];
+    assert_eq!(cells.len(), columns.len());
+    assert_eq!((at("rate_per_s"), at("latency_max_ns")), (&Cell::Real(20.0), &Cell::Integer(1_000)));
+    assert_eq!((at("workload"), at("stage_kind")), (&Cell::from("w, \"x\""), &Cell::from("measure")));
+    assert!(tables.series(&row(EncodedHistogram(vec![255; 3]))).is_err());
+}
+
+#[test]
+fn csv_quotes_what_would_break_it() {
+    let mut sink = Csv::new(Vec::new());
+    let columns = ["a", "b,c"].map(|name| Column { name: name.to_owned(), kind: Kind::Text });
+    sink.begin(Table::Results, &columns).expect("room");
+    let rows = [[Cell::from("x \"y\""), Cell::Nothing], [Cell::from(""), Cell::from("1\n2")]];
+    rows.iter().for_each(|row| sink.row(row).expect("room"));
+    sink.row(&[Cell::Integer(u64::MAX), Cell::from(0.1)]).expect("room");
+    let text = String::from_utf8(sink.into_inner()).expect("text");
+    assert_eq!(text, "a,\"b,c\"\n\"x \"\"y\"\"\",\n\"\",\"1\n2\"\n9223372036854775807,0.1\n");
+    assert_eq!((Cell::from(f64::NAN), Cell::from(f64::INFINITY)), (Cell::Nothing, Cell::Nothing));
+}
+
+#[test]
+fn json_is_one_object_with_a_list_for_each_table() {
+    let record = record();
+    let tables = Tables::new(&record);
+    let mut sink = Json::new(Vec::new());
+    for table in Table::ALL {
+        sink.begin(table, &tables.columns(table)).expect("room");
+        tables.rows(table).iter().for_each(|row| sink.row(row).expect("room"));
+    }
+    sink.finish().expect("room");
+    let told: serde_json::Value = serde_json::from_slice(&sink.into_inner()).expect("JSON");
+    assert_eq!((&told["format"], &told["results"][0]["requests"]), (&1.into(), &1_500.into()));
+    assert_eq!(told["results"].as_array().map(Vec::len), Some(tables.rows(Table::Results).len()));
+    assert_eq!(told["series"], serde_json::json!([]));
+    let mut empty = Json::new(Vec::new());
+    empty.finish().expect("room");
+    assert!(serde_json::from_slice::<serde_json::Value>(&empty.into_inner()).is_ok());
+    let lines = written(&tables, Table::Quantiles, Csv::new(Vec::new())).into_inner();
+    assert!(lines.iter().filter(|byte| **byte == b'\n').count() > 20);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_reads_back_as_it_was_written() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let record = record();
+    let tables = Tables::new(&record);
+    let folder = std::env::temp_dir().join(format!("plimsoll-parquet-{}", std::process::id()));
+    for table in [Table::Results, Table::Quantiles, Table::Events, Table::Counters] {
+        let file = std::fs::File::create(&folder).expect("room");
+        written(&tables, table, super::Parquet::new(file));
+        let read = SerializedFileReader::new(std::fs::File::open(&folder).expect("a file")).expect("Parquet");
+        let (columns, rows) = (tables.columns(table), tables.rows(table));
+        let mut count = 0;
+        for (row, cells) in read.get_row_iter(None).expect("rows").zip(&rows) {
+            count += 1;
+            for (((name, field), column), cell) in row.expect("a row").get_column_iter().zip(&columns).zip(cells) {
+                assert_eq!(name, &column.name);
+                let back = match field {
+                    Field::Null => Cell::Nothing,
+                    Field::Str(text) => Cell::Text(text.clone()),
+                    Field::Long(value) => Cell::Integer(u64::try_from(*value).expect("not negative")),
+                    Field::Double(value) => Cell::Real(*value),
+                    other => panic!("{name} is {other:?}"),
+                };
+                assert_eq!(&back, cell, "{name}");
+            }
+        }
+        assert_eq!((count, read.metadata().file_metadata().num_rows()), (rows.len(), rows.len() as i64));
+    }
+    let mut twice = super::Parquet::new(Vec::new());
+    twice.begin(Table::Results, &tables.columns(Table::Results)).expect("the first");
+    assert!(twice.begin(Table::Events, &tables.columns(Table::Events)).is_err());
+    std::fs::remove_file(&folder).expect("it is there");
+}
