@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report(&report),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
+        Command::Trend(trend) => commands::trend(&trend),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Verify(verify) => commands::verify(&verify),
