@@ -114,3 +114,52 @@ pub fn nothing(trend: &Trend) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use analysis::trend::trend;
+    use model::{Op, StageKind};
+
+    fn night(number: u64, per_second: u64, kernel: &str) -> Record {
+        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..30u64 {
+            let ios = (per_second + (second + number) * 7 % 11 + number * 5 % 7) as usize;
+            let latencies: Vec<u64> = (0..ios as u64).map(|n| 100_000 + n % 97 * 100).collect();
+            recorded.interval(stage, second as u32, &[(Op::Read, &latencies)]);
+        }
+        recorded.end();
+        let mut record = recorded.record();
+        record.started_unix_ns += number * 86_400_000_000_000;
+        record.testbed[0].kernel = kernel.to_owned();
+        record
+    }
+
+    #[test]
+    fn a_change_is_named_with_its_run_and_what_came_with_it() {
+        let kernel = |number| if number < 9 { "Linux 6.12.0" } else { "Linux 6.18.0" };
+        let mut records: Vec<Record> =
+            (0..14).map(|number| night(number, if number < 9 { 500 } else { 400 }, kernel(number))).collect();
+        records.push(records[3].clone());
+        let names: Vec<String> = (0..15).map(|number| format!("<night-{number}>.plimsoll")).collect();
+        let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+        let found = trend(&records.iter().collect::<Vec<_>>());
+        assert_eq!(nothing(&found), None);
+        insta::assert_snapshot!(table(&found, &runs));
+        let told = "since <night-9>.plimsoll, 2026-01-11 03:04:05 UTC; new with it: Linux 6.18.0 (was Linux 6.12.0).";
+        let escaped = told.replace('<', "&lt;").replace('>', "&gt;");
+        let page = page(&found, &runs);
+        // IOPS, bandwidth and CPU per request, which is the same CPU over fewer; names are text in a page.
+        assert_eq!((page.matches(&escaped).count(), page.contains("<night")), (3, false), "{page}");
+        assert_eq!(json(&found, &runs, &[])["points"][0]["figures"][0]["changes"][0]["run"], 9);
+    }
+
+    #[test]
+    fn what_has_no_trend_says_what_to_do() {
+        let record = night(0, 500, "Linux");
+        assert!(nothing(&trend(&[])).is_some_and(|why| why.contains("no complete run")));
+        assert!(nothing(&trend(&[&record, &record])).is_some_and(|why| why.contains("needs two")));
+    }
+}
