@@ -33,6 +33,7 @@ mod sure;
 mod tally;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod trend;
 mod validity;
 pub mod warmup;
 mod warning;

@@ -3,7 +3,7 @@
 mod afterwards;
 mod places;
 
-pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, VerifyArgs};
+pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use places::{GivenUpArg, TargetArg};
 
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ Exit codes:
   3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
-  6    a condition of `compare --fail-if` was met, or the objective of `loadline` held at no rate
+  6    a condition of `compare` or `trend --fail-if` was met, or the objective of `loadline` held at no rate
   7    verify: data are missing or damaged; they are counted
   130  interrupted; what was recorded until then is kept
   101  a bug in Plimsoll; please report it";
@@ -65,6 +65,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Say what differs between runs, by how much, and whether it can be told from chance.
     Compare(CompareArgs),
+    /// Follow the figures of one workload over many runs: where a level changed, and whether the latest run holds it.
+    Trend(TrendArgs),
     /// Show a run's results in the terminal, or as JSON.
     Show(ShowArgs),
     /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Export(export) => commands::export(&export),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
+        Command::Trend(trend) => commands::trend(&trend),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
         Command::Verify(verify) => commands::verify(&verify),

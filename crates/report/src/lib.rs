@@ -19,6 +19,7 @@ pub mod plan;
 pub mod published;
 pub mod split;
 pub mod table;
+pub mod trend;
 mod uncounted;
 pub mod verify;
 pub mod watch;

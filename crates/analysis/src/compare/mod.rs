@@ -1,7 +1,7 @@
 //! Is one run better than another, and can it be told?
 
-mod alike;
-mod difference;
+pub(crate) mod alike;
+pub(crate) mod difference;
 mod gate;
 mod metric;
 
@@ -181,7 +181,7 @@ fn key(row: &ResultRow) -> Key {
 }
 
 /// Rows by what makes them the same, repetitions together, in the order of the run.
-fn grouped(rows: &[ResultRow]) -> Vec<(Key, Vec<&ResultRow>)> {
+pub(crate) fn grouped(rows: &[ResultRow]) -> Vec<(Key, Vec<&ResultRow>)> {
     let mut groups: Vec<(Key, Vec<&ResultRow>)> = Vec::new();
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     for row in rows {
@@ -279,7 +279,7 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
 }
 
 /// Corrects the probabilities for all that is compared, and says what can be told.
-fn judge(comparison: &mut Comparison) {
+pub(crate) fn judge(comparison: &mut Comparison) {
     let points = || comparison.others.iter().flat_map(|other| &other.points);
     // Bandwidth follows from the rate, and at equal depth the mean latency: what is one finding is tested once.
     let tested = |point: &ComparedPoint, found: &Difference| match found.metric {

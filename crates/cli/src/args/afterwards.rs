@@ -100,6 +100,33 @@ pub struct CompareArgs {
     pub force: bool,
 }
 
+const TREND_EXAMPLES: &str = "\
+Examples:
+  plimsoll trend nightly/ -o trend.html                          all *.plimsoll of a folder, in the order of time
+  plimsoll trend nightly/*.plimsoll --fail-if 'read p99 > 10%'   the latest run against the level before it, as a gate";
+
+/// `plimsoll trend`.
+#[derive(Debug, Args)]
+#[command(after_help = TREND_EXAMPLES)]
+pub struct TrendArgs {
+    /// The run files, or folders with run files (*.plimsoll), in any order: they are put into the order of time.
+    #[arg(required = true, value_name = "RUN|FOLDER")]
+    pub runs: Vec<PathBuf>,
+
+    /// Exit with code 6 if the latest run is beyond this limit of its level, the runs since the last change, and that can be told from chance,
+    /// such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, p99, cpu.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+
+    /// One JSON object (docs/json.md) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write a page with charts, too.
+    #[arg(short, long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+}
+
 /// `plimsoll show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {

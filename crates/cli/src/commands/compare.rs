@@ -31,8 +31,8 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &comparison)
 }
 
-/// The exit code: of a gate that is closed, open, or has nothing to look at.
-fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<ExitCode, Failure> {
+/// The exit code of conditions: of a gate that is closed, open, or has nothing to look at.
+pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<ExitCode, Failure> {
     let mut closed = false;
     for condition in conditions {
         let outcome = condition.check(comparison);

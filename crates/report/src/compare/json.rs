@@ -31,7 +31,7 @@ fn against(other: &Against) -> Value {
     })
 }
 
-fn named(key: &Key) -> Map<String, Value> {
+pub(crate) fn named(key: &Key) -> Map<String, Value> {
     let sweep: Map<String, Value> =
         key.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
     Map::from_iter([
@@ -42,11 +42,11 @@ fn named(key: &Key) -> Map<String, Value> {
     ])
 }
 
-fn unlike(unlike: &Unlike) -> Value {
+pub(crate) fn unlike(unlike: &Unlike) -> Value {
     object!({"what": unlike.what, "base": unlike.base, "other": unlike.other, "refused": unlike.refused})
 }
 
-fn point(point: &ComparedPoint) -> Value {
+pub(crate) fn point(point: &ComparedPoint) -> Value {
     let load = match point.load {
         Load::EqualDepth => "equal-depth",
         Load::EqualRate => "equal-rate",
@@ -77,7 +77,7 @@ fn difference(found: &Difference) -> Value {
     })
 }
 
-fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
+pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
     let outcome = condition.check(comparison);
     let met = outcome.met.iter().map(|(run, key, found)| {
         let mut fields = named(key);

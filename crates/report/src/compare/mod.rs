@@ -4,6 +4,7 @@ mod json;
 mod table;
 
 pub use json::json;
+pub(crate) use json::{named, outcome, point as compared, unlike};
 pub use table::table;
 
 use crate::words;

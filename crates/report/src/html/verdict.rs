@@ -127,6 +127,7 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::Warning;
     use analysis::testing::Recorded;
     use model::StageKind;
 
@@ -154,6 +155,28 @@ mod tests {
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
         let curve = told("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n", &[10, 20, 40, 41], true);
         assert!(curve.contains("w read over depth: peak"), "{curve}");
+    }
+
+    #[test]
+    fn only_doubts_that_stand_below_are_counted() {
+        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 100])]);
+        recorded.end();
+        let record = recorded.record();
+        let mut rows = analysis::results(&record);
+        let mut told = |warnings: Vec<Warning>| {
+            rows[0].warnings = warnings;
+            paragraph(&record, &rows, &[])
+        };
+        let thin = |quantile| Warning::ThinTail { quantile, beyond: 3 };
+        // No table has the p99.99: its doubt has no figure to stand beside.
+        let unseen = told(vec![thin("p99.99")]);
+        assert!(unseen.ends_with("No reason to doubt its figures was found."), "{unseen}");
+        for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]] {
+            let text = told(seen);
+            assert!(text.ends_with("There are reasons to doubt 1 of its 1 result; they stand below."), "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! `plimsoll trend`: the same workload over many runs, and a gate for pipelines.
+
+use super::compare::gate;
+use super::saved::read_digests;
+use super::{print, print_json};
+use crate::args::TrendArgs;
+use crate::failure::Failure;
+use model::Record;
+use report::trend::Named;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// More files than this are no trend but a mistaken folder.
+const MOST_RUNS: usize = 2_000;
+
+/// Follows the figures of runs over time.
+pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
+    let files = files(&args.runs)?;
+    if files.len() > MOST_RUNS {
+        return Err(Failure::Usage(format!(
+            "error: {} run files are more than the {MOST_RUNS} that a trend can have; name fewer",
+            files.len()
+        )));
+    }
+    let records = files.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let names: Vec<String> = files.iter().map(|run| name(run)).collect();
+    let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+    let found = analysis::trend::trend(&records.iter().collect::<Vec<_>>());
+    if let Some(why) = report::trend::nothing(&found) {
+        let apart: String = report::trend::set_apart(&found, &runs).iter().map(|text| format!("\n  {text}")).collect();
+        return Err(Failure::Usage(format!("error: {why}{apart}")));
+    }
+    if args.json {
+        print_json(&report::trend::json(&found, &runs, &args.fail_if))?;
+    } else {
+        print(&report::trend::table(&found, &runs))?;
+    }
+    if let Some(out) = &args.out {
+        std::fs::write(out, report::trend::page(&found, &runs)).map_err(|error| {
+            Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
+        })?;
+        eprintln!("trend     {}", out.display());
+    }
+    gate(&args.fail_if, &found.latest)
+}
+
+/// The run files: those that are named, and all `*.plimsoll` of folders that are.
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            all.push(path.clone());
+            continue;
+        }
+        let failed = |error: std::io::Error| {
+            Failure::RunFile(format!("error: the folder {} cannot be read: {error}; name run files", path.display()))
+        };
+        let mut inside = Vec::new();
+        for entry in std::fs::read_dir(path).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            if file.extension().is_some_and(|extension| extension == "plimsoll") && file.is_file() {
+                inside.push(file);
+            }
+        }
+        if inside.is_empty() {
+            return Err(Failure::Usage(format!(
+                "error: there is no run file (*.plimsoll) in the folder {}; name another one, or run files",
+                path.display()
+            )));
+        }
+        inside.sort_unstable();
+        all.append(&mut inside);
+    }
+    Ok(all)
+}
+
+/// The name of a run's file without its folder, as people call it.
+fn name(run: &Path) -> String {
+    run.file_name().unwrap_or(run.as_os_str()).to_string_lossy().into_owned()
+}
