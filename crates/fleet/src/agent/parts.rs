@@ -113,13 +113,9 @@ impl Parts {
     /// Lets go of everything. Comes back with what could not be removed, in words.
     pub(super) fn release(self, remove: bool) -> Option<String> {
         let open = self.open.into_iter().flatten();
-        let left: Vec<String> = match remove {
-            true => open.filter_map(|targets| targets.remove().err()).map(|error| error.to_string()).collect(),
-            false => {
-                open.for_each(drop);
-                Vec::new()
-            }
-        };
+        let let_go = |targets: OpenTargets| if remove { targets.remove().map(drop) } else { targets.close() };
+        let left: Vec<String> =
+            open.filter_map(|targets| let_go(targets).err()).map(|error| error.to_string()).collect();
         (!left.is_empty()).then(|| left.join("; "))
     }
 
