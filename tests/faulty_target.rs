@@ -8,7 +8,7 @@ use common::{Ended, Loop, end, has, names, plimsoll, scratch, signal, start, tex
 use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -297,6 +297,55 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
         fs.release();
         end(child).with_code(130);
     }
+}
+
+/// What a program has said once it said `word`, although it has not ended.
+fn said(child: &mut Child, word: &str) -> String {
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    let mut all = String::new();
+    wait_until(word, || {
+        all.extend(told.try_iter());
+        all.contains(word)
+    });
+    all
+}
+
+#[test]
+fn a_file_that_never_opens_is_given_up_and_named() {
+    if !has_fuse("an open that hangs") {
+        return;
+    }
+    let fs = FaultyFs::new();
+    fs.set(Behaviour { hang_open: true, ..Behaviour::default() });
+    let (folder, target) = (scratch(), fs.path().join("data"));
+    let args = [&arguments("io_uring", "randread", "1", text(&target))[..], &IMPATIENT].concat();
+    let mut child = start(folder.path(), &args);
+    // The kernel keeps the process until the call ends; the words come before.
+    let words = said(&mut child, "stuck");
+    assert!(words.contains(text(&target)) && words.contains("opening it was not answered for 1 s"), "{words}");
+    assert!(words.contains("engine.patience") && words.contains("plimsoll clean"), "{words}");
+    assert!(fs.held() > 0);
+    fs.release();
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
+    assert_ne!(child.wait().expect("an end").code(), Some(0));
+}
+
+#[test]
+fn a_file_that_never_closes_holds_up_no_record() {
+    if !has_fuse("a close that hangs") {
+        return;
+    }
+    let loaded = Loaded::begin(FaultyFs::that_flushes(), "io_uring", "randread", "2", &IMPATIENT);
+    loaded.fs.set(Behaviour { hang_flush: true, ..Behaviour::default() });
+    let Loaded { fs, folder, mut child } = loaded;
+    let words = said(&mut child, "stuck");
+    assert!(words.contains("removing it was not answered for 1 s"), "{words}");
+    assert!(words.contains(text(&fs.path().join("data"))), "{words}");
+    assert!(show(folder.path())["results"][0]["ios"].as_u64() > Some(0), "what was measured is kept");
+    fs.release();
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
 }
 
 #[test]

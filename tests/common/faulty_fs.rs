@@ -43,6 +43,10 @@ pub struct Behaviour {
     pub hang: bool,
     /// The same for `fsync` alone.
     pub hang_fsync: bool,
+    /// The same for `open` of a file alone, also of a new one.
+    pub hang_open: bool,
+    /// The same for `flush` alone, which every close of a file waits for: with [`FaultyFs::that_flushes`].
+    pub hang_flush: bool,
 }
 
 /// What becomes of one request.
@@ -56,6 +60,11 @@ enum Fate {
 }
 
 impl Behaviour {
+    /// Whether anything is held.
+    fn hangs(self) -> bool {
+        self.hang || self.hang_fsync || self.hang_open || self.hang_flush
+    }
+
     /// The fate of the request of number `count`, from 1.
     fn fate(self, count: u64) -> Fate {
         let is_turn = |every: u64| every > 0 && count.is_multiple_of(every);
@@ -102,7 +111,7 @@ impl Switch {
         let held = {
             let mut state = self.lock();
             state.behaviour = behaviour;
-            if behaviour.hang || behaviour.hang_fsync { Vec::new() } else { std::mem::take(&mut state.held) }
+            if behaviour.hangs() { Vec::new() } else { std::mem::take(&mut state.held) }
         };
         held.into_iter().for_each(|answer| answer());
     }
@@ -152,16 +161,21 @@ pub struct FaultyFs {
 impl FaultyFs {
     /// An empty one that behaves well.
     pub fn new() -> FaultyFs {
-        FaultyFs::mount(true)
+        FaultyFs::mount(true, false)
     }
 
     /// The same, but every request holds a thread of the kernel until it is answered. With many direct requests at once, the kernel makes
     /// an EIO of every short write; here it passes it on.
     pub fn that_blocks() -> FaultyFs {
-        FaultyFs::mount(false)
+        FaultyFs::mount(false, false)
     }
 
-    fn mount(many_at_once: bool) -> FaultyFs {
+    /// One whose files are flushed when they are closed.
+    pub fn that_flushes() -> FaultyFs {
+        FaultyFs::mount(true, true)
+    }
+
+    fn mount(many_at_once: bool, flushes: bool) -> FaultyFs {
         let folder = super::scratch();
         let switch = Arc::new(Switch::default());
         let server = Server {
@@ -169,10 +183,11 @@ impl FaultyFs {
             nodes: BTreeMap::from([(ROOT, Node::folder(0, ""))]),
             last: ROOT,
             many_at_once,
+            flushes,
         };
         let options = [MountOption::FSName("faulty".to_owned()), MountOption::AllowOther];
         let session = fuser::spawn_mount2(server, folder.path(), &options).expect("a mount over /dev/fuse");
-        // The first close asks the server to flush and learns that it does not; from then on, closing waits for nobody.
+        // The first close asks the server to flush and may learn that it does not; from then on, closing waits for nobody.
         drop(std::fs::File::create(folder.path().join(".first")).expect("a file"));
         std::fs::remove_file(folder.path().join(".first")).expect("ours");
         FaultyFs { switch, session: Some(session), folder }
@@ -272,6 +287,8 @@ struct Server {
     last: u64,
     /// Many direct requests of a file at once, as a network file system has them.
     many_at_once: bool,
+    /// Answers when a file that is closed is flushed.
+    flushes: bool,
 }
 
 impl Server {
@@ -284,6 +301,17 @@ impl Server {
         let attributes = node.attributes(self.last);
         self.nodes.insert(self.last, node);
         attributes
+    }
+
+    /// Gives the answer now, or once nothing hangs any more.
+    fn hold_if(&self, is_held: impl Fn(Behaviour) -> bool, answer: impl FnOnce() + Send + 'static) {
+        let mut state = self.switch.lock();
+        if is_held(state.behaviour) {
+            state.held.push(Box::new(answer));
+        } else {
+            drop(state);
+            answer();
+        }
     }
 
     fn remove(&mut self, parent: u64, name: &OsStr, reply: ReplyEmpty) {
@@ -359,11 +387,19 @@ impl Filesystem for Server {
 
     fn create(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
         let file = Node { parent, name: name.to_owned(), kind: FileType::RegularFile, data: Vec::new() };
-        reply.created(&NO_TIME, &self.add(file), 0, 0, 0);
+        let attributes = self.add(file);
+        self.hold_if(|behaviour| behaviour.hang_open, move || reply.created(&NO_TIME, &attributes, 0, 0, 0));
     }
 
     fn open(&mut self, _: &Request<'_>, _: u64, _: i32, reply: ReplyOpen) {
-        reply.opened(0, 0);
+        self.hold_if(|behaviour| behaviour.hang_open, move || reply.opened(0, 0));
+    }
+
+    fn flush(&mut self, _: &Request<'_>, _: u64, _: u64, _: u64, reply: ReplyEmpty) {
+        if !self.flushes {
+            return reply.error(libc::ENOSYS);
+        }
+        self.hold_if(|behaviour| behaviour.hang_flush, move || reply.ok());
     }
 
     fn unlink(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, reply: ReplyEmpty) {
@@ -392,12 +428,7 @@ impl Filesystem for Server {
     }
 
     fn fsync(&mut self, _: &Request<'_>, _: u64, _: u64, _: bool, reply: ReplyEmpty) {
-        let mut state = self.switch.lock();
-        if state.behaviour.hang || state.behaviour.hang_fsync {
-            state.held.push(Box::new(move || reply.ok()));
-        } else {
-            reply.ok();
-        }
+        self.hold_if(|behaviour| behaviour.hang || behaviour.hang_fsync, move || reply.ok());
     }
 
     fn read(

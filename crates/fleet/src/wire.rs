@@ -192,3 +192,87 @@ pub enum Outcome {
     /// It stays; the reason and remedy in words.
     Failed(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{LinkError, over};
+    use model::NoteKind;
+    use proptest::prelude::*;
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use std::io::Cursor;
+
+    /// What comes of bytes that arrive as one frame.
+    fn arrives<T: DeserializeOwned>(frame: &[u8]) -> Result<T, LinkError> {
+        let bytes = [&(frame.len() as u32).to_le_bytes()[..], frame].concat();
+        over(Cursor::new(bytes), std::io::sink()).0.split().1.receive()
+    }
+
+    fn bytes<T: Serialize>(message: &T) -> Vec<u8> {
+        postcard::to_allocvec(message).expect("a message of ours")
+    }
+
+    fn orders() -> Vec<ToAgent> {
+        let frame = Frame::of(&ToAgent::Stop).expect("short");
+        vec![
+            ToAgent::Welcome { lost_after_ns: u64::MAX },
+            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7) },
+            ToAgent::Judged { to_ns: 1, end_after_ns: Some(u64::MAX) },
+            ToAgent::Clean { targets: vec!["/data".into(); 3] },
+            ToAgent::Pass { below: 3, frame },
+        ]
+    }
+
+    fn answers() -> Vec<FromAgent> {
+        let note = Note { stage: Some(1), host: 2, kind: NoteKind::Stuck, detail: "stuck".into() };
+        let frame = Frame::of(&FromAgent::Armed { stage: 1 }).expect("short");
+        vec![
+            FromAgent::Ready { notes: vec![note.clone(); 2] },
+            FromAgent::Counters(Box::default()),
+            FromAgent::Logged { stage: 0, ago_ns: 5, line: "nvme0: I/O timeout".into() },
+            FromAgent::StageEnded { stage: 1, end: StageEnd::Failed("no".into()), notes: vec![note], late_ns: Some(9) },
+            FromAgent::Passed(vec![(1, Word::Said(frame)), (2, Word::Gone("lost".into()))]),
+        ]
+    }
+
+    #[test]
+    fn every_message_arrives_as_it_was_sent() {
+        for order in orders() {
+            assert_eq!(arrives(&bytes(&order)), Ok(order));
+        }
+        for answer in answers() {
+            assert_eq!(arrives(&bytes(&answer)), Ok(answer));
+        }
+    }
+
+    #[test]
+    fn a_list_that_claims_to_be_endless_is_refused_without_its_memory() {
+        // `Cleaned`, or whatever list has the number, with 2^63 entries and none of them there.
+        for kind in 0..20 {
+            let claim = [&[kind][..], &[0xff; 9], &[0x01]].concat();
+            assert!(arrives::<FromAgent>(&claim).is_err(), "{kind}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_that_somebody_damaged_is_read_or_refused(
+            which: prop::sample::Index, cut: prop::sample::Index,
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        ) {
+            let all: Vec<Vec<u8>> =
+                orders().iter().map(bytes).chain(answers().iter().map(bytes)).collect();
+            let mut frame = which.get(&all).clone();
+            for (place, byte) in flips {
+                let place = place.index(frame.len());
+                frame[place] = byte;
+            }
+            frame.truncate(cut.index(frame.len() + 1));
+            // Both ends read it: an agent may be told anything, and so may a coordinator.
+            for outcome in [arrives::<ToAgent>(&frame).err(), arrives::<FromAgent>(&frame).err()] {
+                prop_assert!(outcome.is_none_or(|error| error == LinkError::Garbled));
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::path::{Kind, PathBuffer};
 use crate::error::EngineError;
+use crate::target::Progress;
 use model::metadata::{MOST_DEPTH, Tree};
 use model::planner::tree_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
@@ -18,8 +19,9 @@ const MOST_LEVELS: u32 = MOST_DEPTH + 2;
 ///
 /// # Errors
 /// When the file system refuses. What was made until then has names of ours in a directory with our marker.
-pub(crate) fn grow(tree: &Tree) -> Result<OwnedFd, EngineError> {
-    make_all(tree).map_err(|error| {
+pub(crate) fn grow(tree: &Tree, progress: &Progress) -> Result<OwnedFd, EngineError> {
+    progress.at(&tree.path);
+    make_all(tree, progress).map_err(|error| {
         let remedy = match error {
             Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or use fewer workers",
             Errno::NOSPC | Errno::DQUOT => "free some space (or inodes), or give fewer tree.files",
@@ -46,7 +48,7 @@ pub(crate) fn visit(tree: &Tree) -> Result<OwnedFd, EngineError> {
     })
 }
 
-fn make_all(tree: &Tree) -> rustix::io::Result<OwnedFd> {
+fn make_all(tree: &Tree, progress: &Progress) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(0o700);
     rustix::fs::mkdir(&tree.path, mode)?;
     let root = rustix::fs::open(&tree.path, DIRECTORY, Mode::empty())?;
@@ -55,6 +57,7 @@ fn make_all(tree: &Tree) -> rustix::io::Result<OwnedFd> {
         // A directory is made on the way to the first of the lowest ones below it.
         for level in (1..=tree.depth).filter(|level| leaf.is_multiple_of(tree.leaves_below(*level))) {
             rustix::fs::mkdirat(&root, path.directory(tree, leaf, level), mode)?;
+            progress.step();
         }
     }
     Ok(root)
@@ -71,9 +74,9 @@ pub(crate) fn is_ours(name: &str) -> bool {
 ///
 /// # Errors
 /// When the file system refuses.
-pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str) -> rustix::io::Result<u64> {
+pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str, progress: &Progress) -> rustix::io::Result<u64> {
     let freed = match rustix::fs::openat(parent, name, DIRECTORY, Mode::empty()) {
-        Ok(directory) => empty(directory.as_fd(), MOST_LEVELS)?,
+        Ok(directory) => empty(directory.as_fd(), MOST_LEVELS, progress)?,
         // No directory: it is not ours, whatever it is called.
         Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => return Ok(0),
         Err(error) => return Err(error),
@@ -91,7 +94,7 @@ fn tolerate(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
 }
 
 /// Removes what is ours in `directory`, at most so many levels deep.
-fn empty(directory: BorrowedFd<'_>, levels: u32) -> rustix::io::Result<u64> {
+fn empty(directory: BorrowedFd<'_>, levels: u32, progress: &Progress) -> rustix::io::Result<u64> {
     let mut freed = 0;
     let Some(below) = levels.checked_sub(1) else { return Ok(0) };
     let mut buffer = vec![MaybeUninit::uninit(); 16 << 10];
@@ -103,11 +106,12 @@ fn empty(directory: BorrowedFd<'_>, levels: u32) -> rustix::io::Result<u64> {
             let entry = entry?;
             let name = entry.file_name();
             let Some(kind) = Kind::of(name.to_bytes()) else { continue };
+            progress.step();
             let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             match (FileType::from_raw_mode(stat.st_mode), kind.is_directory()) {
                 (FileType::Directory, true) => {
                     match rustix::fs::openat(directory, name, DIRECTORY, Mode::empty()) {
-                        Ok(inner) => freed += empty(inner.as_fd(), below)?,
+                        Ok(inner) => freed += empty(inner.as_fd(), below, progress)?,
                         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                         Err(error) => return Err(error),
                     }

@@ -3,6 +3,7 @@
 //! Nothing is written into or removed from a directory that does not carry the marker, and in one that does, only files that have
 //! a name of ours and are regular files, and trees of ours with what in them has a name of ours.
 
+use super::patient::Progress;
 use crate::error::EngineError;
 use crate::metadata::{is_ours, remove_tree};
 use model::planner::data_file_name;
@@ -81,13 +82,14 @@ impl Claim {
     }
 
     /// Removes our files from number `kept` on, of which earlier runs may have had more, and the trees that they left.
-    pub(crate) fn trim(&self, kept: u32) -> std::io::Result<u64> {
-        Ok(remove_data_files(&self.root, kept)? + remove_trees(&self.root)?)
+    pub(crate) fn trim(&self, kept: u32, progress: &Progress) -> std::io::Result<u64> {
+        Ok(remove_data_files(&self.root, kept, progress)? + remove_trees(&self.root, progress)?)
     }
 
     /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it and nothing else is in it.
-    pub(crate) fn remove(self) -> std::io::Result<u64> {
-        let removed = remove_data_files(&self.root, 0)? + remove_trees(&self.root)?;
+    pub(crate) fn remove(self, progress: &Progress) -> std::io::Result<u64> {
+        progress.at(&self.root.to_string_lossy());
+        let removed = remove_data_files(&self.root, 0, progress)? + remove_trees(&self.root, progress)?;
         fs::remove_file(self.root.join(MARKER))?;
         if self.made_directory {
             match fs::remove_dir(&self.root) {
@@ -114,7 +116,7 @@ pub fn clean(directory: &str) -> Result<u64, EngineError> {
     lock(&marker, directory)?;
     let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
     let claim = Claim { root: path.to_owned(), marker, made_directory };
-    claim.remove().map_err(|error| {
+    claim.remove(&Progress::default()).map_err(|error| {
         EngineError::target(directory, format!("our files cannot be removed: {error}"), "check your permissions on it")
     })
 }
@@ -185,7 +187,7 @@ pub(crate) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Re
     flock(file, if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive })
 }
 
-fn remove_data_files(root: &Path, from: u32) -> std::io::Result<u64> {
+fn remove_data_files(root: &Path, from: u32, progress: &Progress) -> std::io::Result<u64> {
     let mut freed = 0;
     for entry in fs::read_dir(root)? {
         let entry = entry?;
@@ -193,19 +195,20 @@ fn remove_data_files(root: &Path, from: u32) -> std::io::Result<u64> {
         let metadata = entry.metadata()?;
         if number >= from && metadata.is_file() {
             fs::remove_file(entry.path())?;
+            progress.step();
             freed += metadata.len();
         }
     }
     Ok(freed)
 }
 
-fn remove_trees(root: &Path) -> std::io::Result<u64> {
+fn remove_trees(root: &Path, progress: &Progress) -> std::io::Result<u64> {
     let mut freed = 0;
     let directory = fs::File::open(root)?;
     for entry in fs::read_dir(root)? {
         let entry = entry?;
         if let Some(name) = entry.file_name().to_str().filter(|name| is_ours(name)) {
-            freed += remove_tree(directory.as_fd(), name)?;
+            freed += remove_tree(directory.as_fd(), name, progress)?;
         }
     }
     Ok(freed)

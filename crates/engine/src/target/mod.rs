@@ -2,10 +2,12 @@
 
 mod claim;
 mod open;
+mod patient;
 mod simulated;
 
 pub use claim::clean;
 pub(crate) use claim::{lock_for_one, run_of};
 pub use open::{OpenTargets, open, open_together};
+pub(crate) use patient::Progress;
 pub(crate) use simulated::{Done, World};
 pub use simulated::{is_simulated, simulated};

@@ -1,6 +1,7 @@
 //! Opens the files and devices of a host's plan.
 
 use super::claim::{Claim, lock_for_one};
+use super::patient::{Progress, within};
 use super::simulated::World;
 use crate::backend;
 use crate::contents::HostContents;
@@ -94,7 +95,7 @@ impl OpenTargets {
 
     /// Takes the bytes off our own files. The kernel ends a ring after its worker is gone, and holds the files until then: what is only unlinked can
     /// take its space for some time yet, and the next layout may need it. Comes back with the bytes that were freed.
-    fn give_space_back(&self) -> u64 {
+    fn give_space_back(&self, progress: &Progress) -> u64 {
         let targets = self.plan.targets.iter();
         let is_ours = targets.flat_map(|target| {
             let is_ours = matches!(target.kind, PlannedTarget::Directory { .. });
@@ -104,7 +105,9 @@ impl OpenTargets {
         // Where it does not work, the removal that follows does it in its own time.
         let freed = ours.filter_map(|file| {
             let size = rustix::fs::fstat(file).ok()?.st_size as u64;
-            rustix::fs::ftruncate(file, 0).ok().map(|()| size)
+            let done = rustix::fs::ftruncate(file, 0);
+            progress.step();
+            done.ok().map(|()| size)
         });
         freed.fold(0, u64::saturating_add)
     }
@@ -113,13 +116,42 @@ impl OpenTargets {
     /// the bytes that were freed.
     ///
     /// # Errors
-    /// When the system refuses; what is left carries our marker still.
+    /// When the system refuses, or does not answer for as long as the plan's patience; what is left carries our marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
-        let mut freed = self.give_space_back();
+        if self.world.is_some() {
+            return Ok(0);
+        }
+        within(self.plan.patience, "removing", |progress| self.remove_now(progress))
+    }
+
+    /// Closes everything and leaves it as it is.
+    ///
+    /// # Errors
+    /// When the system does not answer for as long as the plan's patience.
+    pub fn close(self) -> Result<(), EngineError> {
+        if self.world.is_some() {
+            return Ok(());
+        }
+        within(self.plan.patience, "closing", |progress| {
+            progress.at(&self.names());
+            drop(self);
+            Ok(())
+        })
+    }
+
+    /// The targets as the user named them.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.plan.targets.iter().map(|target| target.path.as_str()).collect();
+        names.join(", ")
+    }
+
+    fn remove_now(self, progress: &Progress) -> Result<u64, EngineError> {
+        progress.at(&self.names());
+        let mut freed = self.give_space_back(progress);
         drop(self.files);
         drop(self.trees);
         for claim in self.claims {
-            freed += claim.remove().map_err(|error| {
+            freed += claim.remove(progress).map_err(|error| {
                 let what = format!("the files of the run cannot be removed: {error}");
                 EngineError::target("directory", what, "remove them with `plimsoll clean`")
             })?;
@@ -131,7 +163,8 @@ impl OpenTargets {
 /// Claims and opens the targets of `plan`.
 ///
 /// # Errors
-/// When a target is in use, is not ours, or cannot be laid out as planned. What was made until then is ours and marked.
+/// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. What was made
+/// until then is ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
     let contents = Arc::new(HostContents::new(&plan));
@@ -152,7 +185,13 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
             together: None,
         });
     }
-    let mut opener = Opener { plan: &plan, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
+    let patience = plan.patience;
+    within(patience, "opening", |progress| open_now(plan, contents, progress))
+}
+
+/// Opens what is not simulated.
+fn open_now(plan: HostPlan, contents: Arc<HostContents>, progress: &Progress) -> Result<OpenTargets, EngineError> {
+    let mut opener = Opener { plan: &plan, progress, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
     if !plan.backend.sends_nothing() {
         for target in &plan.targets {
@@ -160,7 +199,7 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
         }
     }
     let own = plan.trees.iter().filter(|tree| !tree.joined);
-    let trees = own.map(grow).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
+    let trees = own.map(|tree| grow(tree, progress)).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
     if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
         opener.note(NoteKind::PageCache, detail);
     }
@@ -238,6 +277,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 struct Opener<'a> {
     plan: &'a HostPlan,
+    progress: &'a Progress,
     files: Vec<OwnedFd>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
@@ -264,8 +304,9 @@ impl Opener<'_> {
     fn open(&mut self, target: &Target) -> Result<(), EngineError> {
         match &target.kind {
             PlannedTarget::Directory { root } => {
+                self.progress.at(root);
                 let claim = Claim::take(root, &self.plan.run_id)?;
-                claim.trim(target.files.len() as u32).map_err(|error| {
+                claim.trim(target.files.len() as u32, self.progress).map_err(|error| {
                     let what = format!("the files of an earlier run cannot be removed: {error}");
                     EngineError::target(root, what, "check your permissions on it")
                 })?;
@@ -314,6 +355,7 @@ impl Opener<'_> {
     fn open_joined(&mut self, file: &TargetFile) -> Result<(), EngineError> {
         let give_up = Instant::now() + Duration::from_nanos(self.plan.patience.0);
         loop {
+            self.progress.at(&file.path);
             // Looked at by its name, so that a network file system asks again.
             let has = match rustix::fs::stat(&file.path) {
                 Ok(found) => Some(found.st_size as u64),
@@ -375,6 +417,7 @@ impl Opener<'_> {
 
     /// Opens with `O_DIRECT` if the plan wants it and the file system lets us, else through the page cache with a note.
     fn open_direct(&mut self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, EngineError> {
+        self.progress.at(path);
         let flags = flags | OFlags::CLOEXEC;
         if self.plan.direct {
             match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {

@@ -3,11 +3,11 @@
 use engine::{EngineError, OpenTargets, Together};
 use model::plan::{HostPlan, HostStage, PlannedTarget};
 use model::{Note, StageKind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a device that the layout before had is waited for between two looks, and how often: five seconds in all.
+/// How long a device that the layout before had is waited for between two looks, and in all.
 const LOOK: Duration = Duration::from_millis(50);
-const MOST_LOOKS: u32 = 100;
+const MOST_LOOKS: Duration = Duration::from_secs(5);
 
 /// A host's plan with what of it is open.
 pub(super) struct Parts {
@@ -62,10 +62,11 @@ impl Parts {
     /// Opens a layout behind others. The kernel ends the rings of their workers in its own time, and until then a device counts as in use.
     fn opened_after_others(&self, plan: &HostPlan) -> Result<OpenTargets, EngineError> {
         let has_device = plan.targets.iter().any(|target| target.kind == PlannedTarget::Device);
-        let mut left = if has_device { MOST_LOOKS } else { 0 };
+        let began = Instant::now();
         loop {
             match self.opened(plan.clone()) {
-                Err(_) if left > 0 => left -= 1,
+                // By time and not by number: a look at a device that does not answer takes all of the patience.
+                Err(_) if has_device && began.elapsed() < MOST_LOOKS => {}
                 outcome => return outcome,
             }
             std::thread::sleep(LOOK);
@@ -113,13 +114,9 @@ impl Parts {
     /// Lets go of everything. Comes back with what could not be removed, in words.
     pub(super) fn release(self, remove: bool) -> Option<String> {
         let open = self.open.into_iter().flatten();
-        let left: Vec<String> = match remove {
-            true => open.filter_map(|targets| targets.remove().err()).map(|error| error.to_string()).collect(),
-            false => {
-                open.for_each(drop);
-                Vec::new()
-            }
-        };
+        let let_go = |targets: OpenTargets| if remove { targets.remove().map(drop) } else { targets.close() };
+        let left: Vec<String> =
+            open.filter_map(|targets| let_go(targets).err()).map(|error| error.to_string()).collect();
         (!left.is_empty()).then(|| left.join("; "))
     }
 

@@ -185,7 +185,7 @@ impl HostScript {
     /// Gives it a clock and links of its own.
     fn vary(&mut self, rng: &mut Rng) {
         self.time =
-            HostTime { offset_ns: rng.below(48 * 3_600 * SECOND), drift_ppb: rng.below(200_001) as i64 - 100_000 };
+            HostTime { offset_ns: rng.below(48 * 3_600 * SECOND), drift_ppb: rng.below(1_000_001) as i64 - 500_000 };
         self.temper.wakes_late_ns = rng.below(2 * MILLI);
         for line in [&mut self.down, &mut self.up] {
             let most_ns = [MILLI, 150 * MILLI][rng.below(2) as usize];

@@ -10,13 +10,47 @@ use model::counters::{Layer, Metric};
 
 const NS_PER_MS: u64 = 1_000_000;
 
+/// A file that tells of several things, one after the other, each on several lines: the row that is being gathered from them.
+struct Rows<const N: usize> {
+    table: Table,
+    /// The thing whose lines are being read; empty between them.
+    name: Vec<u8>,
+    now: [Option<u64>; N],
+}
+
+impl<const N: usize> Rows<N> {
+    fn new(table: Table) -> Rows<N> {
+        Rows { table, name: Vec::new(), now: [None; N] }
+    }
+
+    /// Puts the row into the table, if there is one, and begins the next.
+    fn finish(&mut self, sample: &mut CounterSample) {
+        if !self.name.is_empty() {
+            self.table.put(&self.name, &self.now, sample);
+        }
+        self.name.clear();
+        self.now = [None; N];
+    }
+
+    /// Reads all of `file`; `line` says what a line does to the rows.
+    fn read(
+        &mut self,
+        file: &mut KernelFile,
+        opener: &mut Opener,
+        sample: &mut CounterSample,
+        line: fn(&mut Rows<N>, &[u8], &mut CounterSample),
+    ) {
+        self.table.begin();
+        file.lines(opener, |text| line(self, text, sample));
+        self.finish(sample);
+        self.table.end(sample);
+    }
+}
+
 /// Every NFS mount, by its mount point as the kernel writes it (a blank is `\040`).
 pub struct Nfs {
     file: KernelFile,
-    table: Table,
-    /// The mount point whose lines are being read; empty between them.
-    mount: Vec<u8>,
-    now: [Option<u64>; 11],
+    rows: Rows<11>,
 }
 
 impl Nfs {
@@ -27,20 +61,23 @@ impl Nfs {
         let times = [ReadRttNs, ReadNs, WriteRttNs, WriteNs].map(|metric| Column::scaled(metric, NS_PER_MS));
         let counts = plain(&[Calls, Retransmissions, Timeouts, ReadBytes, WriteBytes, Reads, Writes]);
         let table = Table::new(Layer::Nfs, [counts, times.to_vec()].concat());
-        Nfs { file: opener.file("proc/self/mountstats"), table, mount: Vec::new(), now: [None; 11] }
+        Nfs { file: opener.file("proc/self/mountstats"), rows: Rows::new(table) }
     }
+}
 
-    fn line(&mut self, line: &[u8], sample: &mut CounterSample) {
+impl Rows<11> {
+    /// A line of an NFS mount.
+    fn nfs(&mut self, line: &[u8], sample: &mut CounterSample) {
         if let Some(device) = after(line, "device ") {
             self.finish(sample);
             let mut words = words(device).skip_while(|word| *word != b"on").skip(1);
             let mount = words.next().unwrap_or_default();
             if words.skip_while(|word| *word != b"fstype").nth(1).is_some_and(|kind| kind.starts_with(b"nfs")) {
-                self.mount.extend_from_slice(mount);
+                self.name.extend_from_slice(mount);
             }
             return;
         }
-        let Some((key, rest)) = split_once(line.trim_ascii(), b':').filter(|_| !self.mount.is_empty()) else { return };
+        let Some((key, rest)) = split_once(line.trim_ascii(), b':').filter(|_| !self.name.is_empty()) else { return };
         if key == b"bytes" {
             // What programs read and wrote, directly and through the cache; then what went to and came from the server.
             let bytes = numbers::<6>(words(rest));
@@ -63,24 +100,11 @@ impl Nfs {
             _ => {}
         }
     }
-
-    fn finish(&mut self, sample: &mut CounterSample) {
-        if !self.mount.is_empty() {
-            self.table.put(&self.mount, &self.now, sample);
-        }
-        self.mount.clear();
-        self.now = [None; 11];
-    }
 }
 
 impl Source for Nfs {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
-        let mut file = std::mem::take(&mut self.file);
-        file.lines(opener, |line| self.line(line, sample));
-        self.file = file;
-        self.finish(sample);
-        self.table.end(sample);
+        self.rows.read(&mut self.file, opener, sample, Rows::nfs);
         None
     }
 }
@@ -88,25 +112,26 @@ impl Source for Nfs {
 /// Every SMB share, by its name on the server.
 pub struct Smb {
     file: KernelFile,
-    table: Table,
-    share: Vec<u8>,
-    now: [Option<u64>; 5],
+    rows: Rows<5>,
 }
 
 impl Smb {
     pub fn new(opener: &mut Opener) -> Smb {
         let metrics = [Metric::Calls, Metric::ReadBytes, Metric::WriteBytes, Metric::Reads, Metric::Writes];
         let table = Table::new(Layer::Smb, metrics.map(Column::plain).to_vec());
-        Smb { file: opener.file("proc/fs/cifs/Stats"), table, share: Vec::new(), now: [None; 5] }
+        Smb { file: opener.file("proc/fs/cifs/Stats"), rows: Rows::new(table) }
     }
+}
 
-    fn line(&mut self, line: &[u8], sample: &mut CounterSample) {
+impl Rows<5> {
+    /// A line of an SMB share.
+    fn smb(&mut self, line: &[u8], sample: &mut CounterSample) {
         // `1) \\server\share`
         if let Some((head, rest)) = split_once(line, b')')
             && number(head).is_some()
         {
             self.finish(sample);
-            self.share.extend_from_slice(words(rest).next().unwrap_or_default());
+            self.name.extend_from_slice(words(rest).next().unwrap_or_default());
             return;
         }
         let Some((key, rest)) = split_once(line, b':') else { return };
@@ -123,24 +148,11 @@ impl Smb {
             _ => {}
         }
     }
-
-    fn finish(&mut self, sample: &mut CounterSample) {
-        if !self.share.is_empty() {
-            self.table.put(&self.share, &self.now, sample);
-        }
-        self.share.clear();
-        self.now = [None; 5];
-    }
 }
 
 impl Source for Smb {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
-        let mut file = std::mem::take(&mut self.file);
-        file.lines(opener, |line| self.line(line, sample));
-        self.file = file;
-        self.finish(sample);
-        self.table.end(sample);
+        self.rows.read(&mut self.file, opener, sample, Rows::smb);
         None
     }
 }

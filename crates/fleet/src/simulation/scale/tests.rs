@@ -20,7 +20,7 @@ fn fleet(hosts: u32, seconds: u64) -> Scenario {
     for (number, host) in scenario.hosts.iter_mut().enumerate() {
         let number = number as u64;
         host.time.offset_ns = number * 7_919 * SECOND;
-        host.time.drift_ppb = (number * 97 % 200_001) as i64 - 100_000;
+        host.time.drift_ppb = (number * 97 % 1_000_001) as i64 - 500_000;
         for line in [&mut host.down, &mut host.up] {
             (line.least_ns, line.jitter_ns) = (5 * MILLI, 5 * MILLI);
         }
