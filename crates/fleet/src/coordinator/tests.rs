@@ -228,7 +228,7 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
     assert_eq!(go, ["started 0".to_owned(), format!("0:go at {}", at + 4_999_000), format!("1:go at {at}")]);
     let end = FromAgent::StageEnded { stage: 0, end: StageEnd::Complete, notes: vec![], late_ns: Some(70) };
     let told = coordinator.step(heard(0, end), now);
-    // Half a round trip, the drift of 100 ms at 500 ppm, and each rounded up.
+    // Half a round trip, the drift of 100 ms at 1,000 ppm, and each rounded up.
     let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 50_051 };
     assert_eq!(told, [Action::Emit(Event::HostStarted(start))]);
 }
