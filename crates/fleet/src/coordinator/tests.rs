@@ -229,7 +229,7 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
     let end = FromAgent::StageEnded { stage: 0, end: StageEnd::Complete, notes: vec![], late_ns: Some(70) };
     let told = coordinator.step(heard(0, end), now);
     // Half a round trip, the drift of 100 ms at 1,000 ppm, and each rounded up.
-    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 50_051 };
+    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 100_102 };
     assert_eq!(told, [Action::Emit(Event::HostStarted(start))]);
 }
 
