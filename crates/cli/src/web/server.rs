@@ -234,8 +234,12 @@ fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
 
 fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
-    match site::answer(&shared.site, path, query, &shared.boot, shared.token.is_some()) {
+    // Several such headers are one, their values in turn (RFC 9110, 5.3).
+    let accept = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accept = accept.collect::<Vec<_>>().join(",");
+    match site::answer(&shared.site, path, query, &accept, &shared.boot, shared.token.is_some()) {
         Answer::Text(status, kind, text) => reply(status, kind, Full::from(text).boxed()),
+        Answer::Metrics(form, bytes) => reply(StatusCode::OK, form.content_type(), Full::from(bytes).boxed()),
         Answer::Stream(view) => {
             let Site::Live(board) = &shared.site else { return refusal(StatusCode::NOT_FOUND, "") };
             let Ok(permit) = Arc::clone(&shared.streams).try_acquire_owned() else {

@@ -2,6 +2,7 @@
 
 use hyper::StatusCode;
 use model::Record;
+use report::web::metrics::Form;
 use report::web::page::View;
 use report::web::{self, Shown, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,8 @@ pub enum Site {
 pub enum Answer {
     /// A text of a type.
     Text(StatusCode, &'static str, String),
+    /// The metrics of what goes on, in a form.
+    Metrics(Form, Vec<u8>),
     /// The stream of what is new for a view.
     Stream(View),
 }
@@ -38,8 +41,8 @@ pub fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers a request for `path` with `query`.
-pub fn answer(site: &Site, path: &str, query: &str, boot: &str, is_guarded: bool) -> Answer {
+/// Answers a request for `path` with `query`, of somebody who can read what `accept` names.
+pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is_guarded: bool) -> Answer {
     let text = |kind, text| Answer::Text(StatusCode::OK, kind, text);
     match (path, site) {
         ("/style.css", _) => text("text/css; charset=utf-8", web::STYLE.to_owned()),
@@ -48,7 +51,10 @@ pub fn answer(site: &Site, path: &str, query: &str, boot: &str, is_guarded: bool
         ("/icon.svg", _) => text("image/svg+xml", web::ICON.to_owned()),
         ("/", Site::Live(board)) => text(HTML, lock(board).page(&view(query), boot, is_guarded)),
         ("/events", Site::Live(_)) => Answer::Stream(view(query)),
-        ("/metrics", Site::Live(board)) => text("text/plain; version=0.0.4; charset=utf-8", lock(board).metrics()),
+        ("/metrics", Site::Live(board)) => {
+            let form = Form::accepted(accept);
+            Answer::Metrics(form, lock(board).metrics(form))
+        }
         ("/", Site::Past(runs)) => {
             let listed: Vec<(String, &Record)> = runs.iter().map(|(name, record)| (name.clone(), record)).collect();
             text(HTML, shelf::index(&listed))
@@ -124,10 +130,10 @@ mod tests {
     fn what_is_not_there_is_not_found() {
         let site = Site::Past(Arc::new(Vec::new()));
         for path in ["/run/0", "/run/", "/run/18446744073709551616", "/side", "/metrics", "/../etc/passwd", "//"] {
-            let Answer::Text(status, ..) = answer(&site, path, "", "b", false) else { panic!("{path}") };
+            let Answer::Text(status, ..) = answer(&site, path, "", "", "b", false) else { panic!("{path}") };
             assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         }
-        let Answer::Text(status, ..) = answer(&site, "/", "", "b", false) else { panic!("no text") };
+        let Answer::Text(status, ..) = answer(&site, "/", "", "", "b", false) else { panic!("no text") };
         assert_eq!(status, StatusCode::OK);
     }
 }

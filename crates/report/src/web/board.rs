@@ -1,7 +1,7 @@
 //! What a view of a running run knows: fed with its events, bounded however long the run and however many its hosts.
 
 use super::load::{HostLoad, Load, System};
-use super::metrics::{self, Kernel, Requests};
+use super::metrics::{self, Form, Kernel, Requests};
 use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use model::testbed::HostFacts;
@@ -241,7 +241,7 @@ impl Board {
     }
 
     /// The run as Prometheus reads it.
-    pub fn metrics(&self) -> String {
+    pub fn metrics(&self, form: Form) -> Vec<u8> {
         let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
         let run = metrics::Run {
             version: &self.version,
@@ -253,7 +253,7 @@ impl Board {
             is_over: self.end.is_some(),
         };
         let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
-        metrics::render(&run, &self.requests, &self.counters, &names)
+        metrics::render(form, &run, &self.requests, &self.counters, &names)
     }
 
     fn begin(&mut self, number: u32, unix_ns: u64) {

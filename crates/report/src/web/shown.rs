@@ -1,6 +1,7 @@
 //! What a server shows of something that goes on, whatever that is.
 
 use super::board::Board;
+use super::metrics::Form;
 use super::page::{self, View};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
@@ -14,7 +15,7 @@ pub trait Shown: std::fmt::Debug + Send {
     /// The whole page. `boot` tells this server from one that ran before it at the same address; `is_guarded` says that a token protects it.
     fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String;
     /// It as Prometheus reads it.
-    fn metrics(&self) -> String;
+    fn metrics(&self, form: Form) -> Vec<u8>;
     /// What a page says when nothing more comes.
     fn farewell(&self) -> &'static str;
 }
@@ -36,8 +37,8 @@ impl Shown for Board {
         page::page(self, view, boot, is_guarded)
     }
 
-    fn metrics(&self) -> String {
-        Board::metrics(self)
+    fn metrics(&self, form: Form) -> Vec<u8> {
+        Board::metrics(self, form)
     }
 
     fn farewell(&self) -> &'static str {

@@ -133,7 +133,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
 fn metrics_say_what_the_record_says() {
     let mut recorded = measured(2, 3);
     recorded.end();
-    let text = told(&recorded.record()).metrics();
+    let text = String::from_utf8(told(&recorded.record()).metrics(Form::Text)).expect("text");
     assert!(text.contains("plimsoll_hosts{state=\"up\"} 2\n") && text.contains("plimsoll_run_over 1\n"), "{text}");
     let sum: u64 = text
         .lines()

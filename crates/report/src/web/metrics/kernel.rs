@@ -1,6 +1,7 @@
 //! What the hosts' kernels counted while stages ran, or while they were watched, under names like those of node_exporter.
 
-use super::text::{Family, seconds};
+use super::family::{Family, Kind, Value};
+use super::form::Form;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
 use std::collections::BTreeMap;
@@ -249,18 +250,16 @@ impl Kernel {
     }
 
     /// Writes the families behind `out`.
-    pub fn render(&self, out: &mut String, names: &[String]) {
+    pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
         let mut family: Option<Family> = None;
         let mut last = "";
         for (place, shown) in SHOWN.iter().enumerate() {
             if shown.family != last {
-                out.push_str(&family.take().map(Family::finish).unwrap_or_default());
+                out.extend(family.take().map(Family::finish).unwrap_or_default());
                 last = shown.family;
             }
-            let open = family.get_or_insert_with(|| match shown.metric.is_gauge() {
-                true => Family::gauge(shown.family, shown.help),
-                false => Family::counter(shown.family, shown.help),
-            });
+            let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
+            let open = family.get_or_insert_with(|| Family::new(form, kind, shown.family, shown.help));
             let from = (place, 0, String::new());
             for ((_, host, name), value) in self.values.range(from..).take_while(|(key, _)| key.0 == place) {
                 let host = names.get(*host as usize).map_or("", String::as_str);
@@ -268,10 +267,10 @@ impl Kernel {
                 labels.extend(label(shown.layer).map(|key| (key, name.as_str())));
                 labels.extend(shown.fixed);
                 let is_time = shown.family.ends_with("_seconds_total");
-                open.add(&labels, &if is_time { seconds(*value) } else { value.to_string() });
+                open.add(&labels, if is_time { Value::Time(*value) } else { Value::Whole(*value) });
             }
         }
-        out.push_str(&family.map(Family::finish).unwrap_or_default());
+        out.extend(family.map(Family::finish).unwrap_or_default());
     }
 }
 
@@ -310,8 +309,9 @@ mod tests {
         };
         let mut kernel = Kernel::default();
         [sample(0, 5), sample(0, 3), sample(1, 9)].iter().for_each(|sample| kernel.add(sample));
-        let mut out = String::new();
-        kernel.render(&mut out, &["a".to_owned(), "b".to_owned()]);
+        let mut out = Vec::new();
+        kernel.render(Form::Text, &mut out, &["a".to_owned(), "b".to_owned()]);
+        let out = String::from_utf8(out).expect("text");
         for line in [
             "plimsoll_host_cpu_seconds_total{host=\"a\",mode=\"user\"} 4\n",
             "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",

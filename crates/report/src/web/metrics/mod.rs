@@ -1,16 +1,17 @@
-//! The run as Prometheus reads it: the text format, conventional names, base units (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
-//!
-//! Native histograms are not offered: their buckets are powers of a root of 2 in seconds, which do not fall on the edges of ours, and
-//! what is not exact is not offered. A Prometheus that wants them makes them from the classic ones without loss
-//! (`convert_classic_histograms_to_nhcb`).
+//! The run as Prometheus reads it, as text or as protobuf: conventional names, base units (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 
+mod family;
+mod form;
 mod kernel;
+mod native;
+mod protobuf;
 mod requests;
 mod text;
 
+use family::{Family, Kind, Value};
+pub use form::Form;
 pub use kernel::Kernel;
 pub use requests::{Labels, Requests};
-use text::Family;
 
 /// What there is to say about the run as a whole.
 #[derive(Clone, Debug)]
@@ -32,49 +33,51 @@ pub struct Run<'a> {
 }
 
 /// Everything, as one answer to a scrape.
-pub fn render(run: &Run<'_>, requests: &Requests, kernel: &Kernel, names: &[String]) -> String {
-    let mut out = String::new();
-    out.push_str(&build(run.version));
+pub fn render(form: Form, run: &Run<'_>, requests: &Requests, kernel: &Kernel, names: &[String]) -> Vec<u8> {
+    let mut out = build(form, run.version);
     let labels = [("run_id", run.run_id), ("suite", run.suite)];
-    out.push_str(&one(&labels, "plimsoll_run_info", "Which run it is."));
-    let mut gauge = |name, help, value: String| {
-        let mut family = Family::gauge(name, help);
-        family.add(&[], &value);
-        out.push_str(&family.finish());
-    };
-    let started = text::seconds(u128::from(run.started_unix_ns));
-    gauge("plimsoll_run_start_time_seconds", "When the run began, since 1970.", started);
-    gauge("plimsoll_run_over", "Whether the run is over.", u8::from(run.is_over).to_string());
-    gauge("plimsoll_run_stages", "Stages that the plan has.", run.stages.1.to_string());
-    gauge("plimsoll_run_stages_ended", "Stages that ended.", run.stages.0.to_string());
-    out.push_str(&by_state(&run.hosts));
-    requests.render(&mut out, names);
-    kernel.render(&mut out, names);
+    out.extend(gauge(form, "plimsoll_run_info", "Which run it is.", &labels, Value::Whole(1)));
+    for (name, help, value) in [
+        (
+            "plimsoll_run_start_time_seconds",
+            "When the run began, since 1970.",
+            Value::Time(u128::from(run.started_unix_ns)),
+        ),
+        ("plimsoll_run_over", "Whether the run is over.", Value::Whole(u128::from(run.is_over))),
+        ("plimsoll_run_stages", "Stages that the plan has.", Value::Whole(run.stages.1 as u128)),
+        ("plimsoll_run_stages_ended", "Stages that ended.", Value::Whole(run.stages.0 as u128)),
+    ] {
+        out.extend(gauge(form, name, help, &[], value));
+    }
+    out.extend(by_state(form, &run.hosts));
+    requests.render(form, &mut out, names);
+    kernel.render(form, &mut out, names);
     out
 }
 
 /// Hosts without a run, as one answer to a scrape: `hosts` by state, and what their kernels count.
-pub fn render_hosts(version: &str, hosts: &[(&str, usize)], kernel: &Kernel, names: &[String]) -> String {
-    let mut out = build(version) + &by_state(hosts);
-    kernel.render(&mut out, names);
+pub fn render_hosts(form: Form, version: &str, hosts: &[(&str, usize)], kernel: &Kernel, names: &[String]) -> Vec<u8> {
+    let mut out = build(form, version);
+    out.extend(by_state(form, hosts));
+    kernel.render(form, &mut out, names);
     out
 }
 
-/// A fact that stands in labels.
-fn one(labels: &[(&str, &str)], name: &'static str, help: &str) -> String {
-    let mut family = Family::gauge(name, help);
-    family.add(labels, "1");
+/// A family of one state.
+fn gauge(form: Form, name: &'static str, help: &'static str, labels: &[(&str, &str)], value: Value) -> Vec<u8> {
+    let mut family = Family::new(form, Kind::Gauge, name, help);
+    family.add(labels, value);
     family.finish()
 }
 
-fn build(version: &str) -> String {
-    one(&[("version", version)], "plimsoll_build_info", "The version of Plimsoll.")
+fn build(form: Form, version: &str) -> Vec<u8> {
+    gauge(form, "plimsoll_build_info", "The version of Plimsoll.", &[("version", version)], Value::Whole(1))
 }
 
-fn by_state(hosts: &[(&str, usize)]) -> String {
-    let mut family = Family::gauge("plimsoll_hosts", "Hosts by state.");
+fn by_state(form: Form, hosts: &[(&str, usize)]) -> Vec<u8> {
+    let mut family = Family::new(form, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
     for (state, count) in hosts {
-        family.add(&[("state", state)], &count.to_string());
+        family.add(&[("state", state)], Value::Whole(*count as u128));
     }
     family.finish()
 }

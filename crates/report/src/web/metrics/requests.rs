@@ -1,7 +1,10 @@
 //! What was sent to the targets since the run began: counts, bytes, service times, errors.
 
-use super::text::{Family, seconds};
+use super::family::{Durations, Family, Kind, Value};
+use super::form::Form;
+use super::native::Native;
 use crate::words;
+use model::histogram::take_apart;
 use model::{IntervalSample, Op, Plan};
 use std::collections::BTreeMap;
 
@@ -43,6 +46,7 @@ struct Total {
     sum_ns: u128,
     /// Cumulative: requests that took no longer than each edge.
     at_most: [u64; EDGES],
+    native: Native,
 }
 
 /// Totals since the run began.
@@ -55,16 +59,19 @@ impl Requests {
     /// Adds a sample: everything that was sent, drains included, so that it agrees with the kernel's counters.
     pub fn add(&mut self, plan: &Plan, sample: &IntervalSample) {
         let Some(stage) = plan.stages.get(sample.stage as usize) else { return };
+        let mut buckets = Vec::new();
         for op in &sample.ops {
             let workload = stage.works.get(op.work as usize).map(|work| work.workload.clone()).unwrap_or_default();
             let labels = Labels { host: sample.host, workload, stage: stage.kind.to_string(), op: op.op };
             let total = self.totals.entry(labels).or_default();
             // One that is no histogram is refused where it is recorded.
             let Ok(counts) = op.latency.at_most(edges_ns()) else { continue };
+            let Ok(head) = take_apart(&op.latency.0, &mut buckets) else { continue };
+            total.native.add(&buckets);
             for (sum, count) in total.at_most.iter_mut().zip(counts) {
                 *sum = sum.saturating_add(count);
             }
-            total.sum_ns = total.sum_ns.saturating_add(op.latency.sum_ns().unwrap_or(0));
+            total.sum_ns = total.sum_ns.saturating_add(head.sum_ns);
             total.ios = total.ios.saturating_add(op.ios);
             total.bytes = total.bytes.saturating_add(op.bytes);
             for (errno, count) in &op.errors {
@@ -82,33 +89,30 @@ impl Requests {
     }
 
     /// Writes the families behind `out`.
-    pub fn render(&self, out: &mut String, names: &[String]) {
+    pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
         let [ios, bytes, errors, durations] = NAMES;
-        let mut ios = Family::counter(ios, "Requests that succeeded in full.");
-        let mut bytes = Family::counter(bytes, "Bytes that the targets accepted or delivered.");
-        let mut errors = Family::counter(errors, "Requests that failed, by the kernel's error or what a check found.");
-        let mut durations =
-            Family::histogram(durations, "Service times (completed - submitted) of requests that succeeded.");
-        let edges = edges_ns().map(|edge| seconds(u128::from(edge)));
+        let mut ios = Family::new(form, Kind::Counter, ios, "Requests that succeeded in full.");
+        let mut bytes = Family::new(form, Kind::Counter, bytes, "Bytes that the targets accepted or delivered.");
+        let help = "Requests that failed, by the kernel's error or what a check found.";
+        let mut errors = Family::new(form, Kind::Counter, errors, help);
+        let help = "Service times (completed - submitted) of requests that succeeded.";
+        let mut durations = Family::new(form, Kind::Histogram, durations, help);
         for (labels, total) in &self.totals {
             let host = names.get(labels.host as usize).map_or("", String::as_str);
             let common =
                 [("op", labels.op.name()), ("workload", &labels.workload), ("host", host), ("stage", &labels.stage)];
-            ios.add(&common, &total.ios.to_string());
-            bytes.add(&common, &total.bytes.to_string());
+            ios.add(&common, Value::Whole(u128::from(total.ios)));
+            bytes.add(&common, Value::Whole(u128::from(total.bytes)));
             for (errno, count) in &total.errors {
                 let word = words::errno(*errno);
-                errors.add(&[common.as_slice(), &[("error", &word)]].concat(), &count.to_string());
+                errors.add(&[common.as_slice(), &[("error", &word)]].concat(), Value::Whole(u128::from(*count)));
             }
-            for (edge, count) in edges.iter().zip(total.at_most) {
-                durations.add_as("_bucket", &[common.as_slice(), &[("le", edge)]].concat(), &count.to_string());
-            }
-            durations.add_as("_bucket", &[common.as_slice(), &[("le", "+Inf")]].concat(), &total.ios.to_string());
-            durations.add_as("_sum", &common, &seconds(total.sum_ns));
-            durations.add_as("_count", &common, &total.ios.to_string());
+            let at_most: Vec<(u64, u64)> = edges_ns().into_iter().zip(total.at_most).collect();
+            let (sum_ns, native) = (total.sum_ns, &total.native);
+            durations.add_durations(&common, &Durations { at_most: &at_most, count: total.ios, sum_ns, native });
         }
         for family in [ios, bytes, errors, durations] {
-            out.push_str(&family.finish());
+            out.extend(family.finish());
         }
     }
 }
@@ -137,8 +141,9 @@ mod tests {
         let record = recorded.record();
         let mut requests = Requests::default();
         record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
-        let mut out = String::new();
-        requests.render(&mut out, &["n\"1".to_owned()]);
+        let mut out = Vec::new();
+        requests.render(Form::Text, &mut out, &["n\"1".to_owned()]);
+        let out = String::from_utf8(out).expect("text");
         let labels = "op=\"read\",workload=\"w\",host=\"n\\\"1\",stage=\"measure\"";
         for (edge, count) in
             [("0.000001023", 1), ("0.000002047", 2), ("0.008388607", 3), ("68.719476735", 3), ("+Inf", 4)]

@@ -1,62 +1,27 @@
 //! Lines of the text format.
 
-/// One family: its help, its type, its lines. A family without a line is left out.
-#[derive(Debug)]
-pub struct Family {
-    name: &'static str,
-    head: String,
-    lines: String,
+/// What stands before the lines of a family.
+pub fn head(name: &str, help: &str, kind: &str) -> String {
+    format!("# HELP {name} {}\n# TYPE {name} {kind}\n", help.replace('\\', "\\\\").replace('\n', "\\n"))
 }
 
-impl Family {
-    /// A sum that only grows; its name ends in `_total`.
-    pub fn counter(name: &'static str, help: &str) -> Family {
-        Family::of(name, help, "counter")
+/// A line; `suffix` stands behind the family's name: nothing, `_bucket`, `_sum`, `_count`.
+pub fn line(name: &str, suffix: &str, labels: &[(&str, &str)], value: &str) -> String {
+    let mut line = [name, suffix].concat();
+    for (number, (key, text)) in labels.iter().enumerate() {
+        line.push(if number == 0 { '{' } else { ',' });
+        line.push_str(key);
+        line.push_str("=\"");
+        escape(text, &mut line);
+        line.push('"');
     }
-
-    /// A state.
-    pub fn gauge(name: &'static str, help: &str) -> Family {
-        Family::of(name, help, "gauge")
+    if !labels.is_empty() {
+        line.push('}');
     }
-
-    /// A histogram with cumulative buckets.
-    pub fn histogram(name: &'static str, help: &str) -> Family {
-        Family::of(name, help, "histogram")
-    }
-
-    fn of(name: &'static str, help: &str, kind: &str) -> Family {
-        let head = format!("# HELP {name} {}\n# TYPE {name} {kind}\n", help.replace('\\', "\\\\").replace('\n', "\\n"));
-        Family { name, head, lines: String::new() }
-    }
-
-    /// A line of the family itself.
-    pub fn add(&mut self, labels: &[(&str, &str)], value: &str) {
-        self.add_as("", labels, value);
-    }
-
-    /// A line with a suffix behind the family's name: `_bucket`, `_sum`, `_count`.
-    pub fn add_as(&mut self, suffix: &str, labels: &[(&str, &str)], value: &str) {
-        self.lines.push_str(self.name);
-        self.lines.push_str(suffix);
-        for (number, (key, text)) in labels.iter().enumerate() {
-            self.lines.push(if number == 0 { '{' } else { ',' });
-            self.lines.push_str(key);
-            self.lines.push_str("=\"");
-            escape(text, &mut self.lines);
-            self.lines.push('"');
-        }
-        if !labels.is_empty() {
-            self.lines.push('}');
-        }
-        self.lines.push(' ');
-        self.lines.push_str(value);
-        self.lines.push('\n');
-    }
-
-    /// The family as text.
-    pub fn finish(self) -> String {
-        if self.lines.is_empty() { String::new() } else { self.head + &self.lines }
-    }
+    line.push(' ');
+    line.push_str(value);
+    line.push('\n');
+    line
 }
 
 fn escape(text: &str, out: &mut String) {
@@ -82,11 +47,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_stay_labels_and_an_empty_family_is_nothing() {
-        let mut family = Family::gauge("a", "b\nc");
-        family.add(&[("x", "1\"} 7\n\\")], "1");
-        assert_eq!(family.finish(), "# HELP a b\\nc\n# TYPE a gauge\na{x=\"1\\\"} 7\\n\\\\\"} 1\n");
-        assert_eq!(Family::counter("a_total", "b").finish(), "");
+    fn labels_stay_labels_and_help_stays_help() {
+        assert_eq!(head("a", "b\nc", "gauge"), "# HELP a b\\nc\n# TYPE a gauge\n");
+        assert_eq!(line("a", "_sum", &[("x", "1\"} 7\n\\")], "1"), "a_sum{x=\"1\\\"} 7\\n\\\\\"} 1\n");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod tests;
 
 use super::Shown;
 use super::board::Happened;
-use super::metrics::{self, Kernel};
+use super::metrics::{self, Form, Kernel};
 use super::page::View;
 use super::track::{Part, Slot, Track};
 use crate::watch::figures::sums;
@@ -159,10 +159,16 @@ impl Shown for Watching {
         page::page(self, view, boot, is_guarded)
     }
 
-    fn metrics(&self) -> String {
+    fn metrics(&self, form: Form) -> Vec<u8> {
         let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
         let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
-        metrics::render_hosts(&self.version, &[("up", self.hosts.len() - lost), ("lost", lost)], &self.counters, &names)
+        metrics::render_hosts(
+            form,
+            &self.version,
+            &[("up", self.hosts.len() - lost), ("lost", lost)],
+            &self.counters,
+            &names,
+        )
     }
 
     fn farewell(&self) -> &'static str {

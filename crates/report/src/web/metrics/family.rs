@@ -1,0 +1,150 @@
+//! Families of metrics, written in either form.
+
+use super::form::Form;
+use super::native::Native;
+use super::{protobuf, text};
+
+/// What type of family it is, by its number in `metrics.proto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A sum that only grows; its name ends in `_total`.
+    Counter = 0,
+    /// A state.
+    Gauge = 1,
+    /// Counts by size.
+    Histogram = 4,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        }
+    }
+}
+
+/// A value of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number as it is.
+    Whole(u128),
+    /// A time in ns, which is told in seconds.
+    Time(u128),
+}
+
+impl Value {
+    fn text(self) -> String {
+        match self {
+            Value::Whole(number) => number.to_string(),
+            Value::Time(ns) => text::seconds(ns),
+        }
+    }
+
+    fn number(self) -> f64 {
+        match self {
+            Value::Whole(number) => number as f64,
+            Value::Time(ns) => ns as f64 / 1e9,
+        }
+    }
+}
+
+/// Counts by size, as they are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Durations<'a> {
+    /// Upper ends of the classic buckets in ns, inclusive, and how many were no longer, in rising order.
+    pub at_most: &'a [(u64, u64)],
+    /// How many there were.
+    pub count: u64,
+    /// Their sum, in ns.
+    pub sum_ns: u128,
+    /// The same as a native histogram.
+    pub native: &'a Native,
+}
+
+/// One family: its help, its type, its metrics. A family without a metric is left out.
+#[derive(Debug)]
+pub struct Family {
+    form: Form,
+    name: &'static str,
+    help: &'static str,
+    kind: Kind,
+    metrics: Vec<u8>,
+}
+
+impl Family {
+    /// A family of which nothing is told yet.
+    pub fn new(form: Form, kind: Kind, name: &'static str, help: &'static str) -> Family {
+        Family { form, name, help, kind, metrics: Vec::new() }
+    }
+
+    /// Adds a number.
+    pub fn add(&mut self, labels: &[(&str, &str)], value: Value) {
+        match self.form {
+            Form::Text => self.line("", labels, &value.text()),
+            Form::Protobuf => self.metrics.extend(protobuf::number(labels, self.kind, value.number())),
+        }
+    }
+
+    /// Adds a histogram.
+    pub fn add_durations(&mut self, labels: &[(&str, &str)], durations: &Durations<'_>) {
+        let Durations { at_most, count, sum_ns, native } = *durations;
+        match self.form {
+            Form::Text => {
+                for (edge_ns, count) in at_most {
+                    let edge = text::seconds(u128::from(*edge_ns));
+                    self.line("_bucket", &[labels, &[("le", &edge)]].concat(), &count.to_string());
+                }
+                self.line("_bucket", &[labels, &[("le", "+Inf")]].concat(), &count.to_string());
+                self.line("_sum", labels, &text::seconds(sum_ns));
+                self.line("_count", labels, &count.to_string());
+            }
+            Form::Protobuf => {
+                let at_most: Vec<(f64, u64)> =
+                    at_most.iter().map(|(edge_ns, count)| (*edge_ns as f64 / 1e9, *count)).collect();
+                let sum_s = Value::Time(sum_ns).number();
+                let histogram = protobuf::Histogram { count: native.count(), sum_s, at_most: &at_most, native };
+                self.metrics.extend(protobuf::histogram(labels, &histogram));
+            }
+        }
+    }
+
+    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], value: &str) {
+        self.metrics.extend_from_slice(text::line(self.name, suffix, labels, value).as_bytes());
+    }
+
+    /// The family in its form.
+    pub fn finish(self) -> Vec<u8> {
+        if self.metrics.is_empty() {
+            return Vec::new();
+        }
+        match self.form {
+            Form::Text => [text::head(self.name, self.help, self.kind.word()).as_bytes(), &self.metrics].concat(),
+            Form::Protobuf => protobuf::family(self.name, self.help, self.kind, &self.metrics),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_without_a_metric_is_nothing() {
+        for form in [Form::Text, Form::Protobuf] {
+            assert_eq!(Family::new(form, Kind::Counter, "a_total", "b").finish(), b"", "{form:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_in_seconds_in_both_forms() {
+        let told = |form| {
+            let mut family = Family::new(form, Kind::Gauge, "a_seconds", "b");
+            family.add(&[], Value::Time(1_500_000_000));
+            family.finish()
+        };
+        assert_eq!(told(Form::Text), b"# HELP a_seconds b\n# TYPE a_seconds gauge\na_seconds 1.5\n");
+        assert!(told(Form::Protobuf).ends_with(&1.5_f64.to_le_bytes()));
+    }
+}
