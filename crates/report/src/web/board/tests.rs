@@ -147,6 +147,32 @@ fn metrics_say_what_the_record_says() {
     }
 }
 
+/// The names of the families in protobuf, each a message behind its length, of which the name is the first field.
+fn names_in_protobuf(mut bytes: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    while !bytes.is_empty() {
+        let end = bytes.iter().position(|byte| byte & 0x80 == 0).expect("a length that ends");
+        let length = bytes[..=end].iter().rev().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
+        let (family, rest) = bytes[end + 1..].split_at(length);
+        assert_eq!(family[0], 0x0a, "field 1, of bytes");
+        names.push(String::from_utf8(family[2..2 + usize::from(family[1])].to_vec()).expect("text"));
+        bytes = rest;
+    }
+    names
+}
+
+#[test]
+fn both_forms_of_the_metrics_have_the_same_families() {
+    let mut recorded = measured(2, 3);
+    recorded.end();
+    let board = told(&recorded.record());
+    let text = String::from_utf8(board.metrics(Form::Text)).expect("text");
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let types: Vec<&str> = types.filter_map(|line| line.split(' ').next()).collect();
+    assert!(types.len() > 8, "{types:?}");
+    assert_eq!(names_in_protobuf(&board.metrics(Form::Protobuf)), types);
+}
+
 #[test]
 fn odd_events_do_no_harm() {
     let record = measured(1, 2).record();

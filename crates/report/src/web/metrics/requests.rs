@@ -4,7 +4,7 @@ use super::family::{Durations, Family, Kind, Value};
 use super::form::Form;
 use super::native::Native;
 use crate::words;
-use model::histogram::take_apart;
+use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
 use std::collections::BTreeMap;
 
@@ -65,12 +65,9 @@ impl Requests {
             let labels = Labels { host: sample.host, workload, stage: stage.kind.to_string(), op: op.op };
             let total = self.totals.entry(labels).or_default();
             // One that is no histogram is refused where it is recorded.
-            let Ok(counts) = op.latency.at_most(edges_ns()) else { continue };
             let Ok(head) = take_apart(&op.latency.0, &mut buckets) else { continue };
             total.native.add(&buckets);
-            for (sum, count) in total.at_most.iter_mut().zip(counts) {
-                *sum = sum.saturating_add(count);
-            }
+            add_cumulative(&mut total.at_most, &buckets);
             total.sum_ns = total.sum_ns.saturating_add(head.sum_ns);
             total.ios = total.ios.saturating_add(op.ios);
             total.bytes = total.bytes.saturating_add(op.bytes);
@@ -117,12 +114,25 @@ impl Requests {
     }
 }
 
+/// Adds how many of the counts, by the number of our own bucket in rising order, lie below each edge.
+fn add_cumulative(at_most: &mut [u64; EDGES], buckets: &[(u16, u64)]) {
+    let (mut rest, mut seen) = (buckets, 0u64);
+    for (sum, edge_ns) in at_most.iter_mut().zip(edges_ns()) {
+        let limit = bucket_of(edge_ns);
+        while let Some(((_, count), behind)) = rest.split_first().filter(|((own, _), _)| usize::from(*own) <= limit) {
+            seen = seen.saturating_add(*count);
+            rest = behind;
+        }
+        *sum = sum.saturating_add(seen);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
     use model::StageKind;
-    use model::histogram::{bucket_bounds, bucket_of};
+    use model::histogram::bucket_bounds;
 
     #[test]
     fn every_edge_is_one_of_our_own_histograms() {
