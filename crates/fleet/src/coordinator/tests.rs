@@ -411,11 +411,17 @@ fn the_run_ends_whatever_is_heard_in_whatever_order() {
             Input::Tick,
             Input::Interrupt,
             released(1),
+            Input::CommandEnded { number: 0, status: Some(1), output: String::new() },
         ]
     };
     for seed in 0..2_000 {
         let mut rng = model::rng::Rng::new(seed);
-        let mut coordinator = own(&if seed % 2 == 0 { plan(2, 2) } else { continuing(2, 1) });
+        let mut plan = if seed % 2 == 0 { plan(2, 2) } else { continuing(2, 1) };
+        if seed % 3 == 0 {
+            plan.points = searching().points;
+            plan.points[0].prerun = model::plan::Prerun::of("drop");
+        }
+        let mut coordinator = own(&plan);
         let mut told = run(&mut coordinator, vec![Input::Begin]);
         let mut rest = inputs();
         while !rest.is_empty() {
