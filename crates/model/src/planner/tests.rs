@@ -116,10 +116,10 @@ fn what_is_to_be_done_before_points_is_text_whatever_it_looks_like() {
         let plan = Case::sets(&[set]).plan(target("/t", TargetKind::Missing)).expect("a plan");
         plan.points.iter().map(|point| point.prerun.clone()).collect::<Vec<_>>()
     };
-    let wanted = |command: &str| Some(crate::plan::Prerun { command: Some(command.to_owned()) });
+    let wanted = |command: &str| Some(Prerun { command: Some(command.to_owned()) });
     assert!(command("stages.prerun=true").iter().all(|prerun| *prerun == wanted("true")));
     assert!(command("stages.prerun=\"drop 'a b'\"").iter().all(|prerun| *prerun == wanted("drop 'a b'")));
-    assert!(command("stages.prerun=").iter().all(Option::is_none), "nothing");
+    assert!(command("stages.prerun=\"\"").iter().all(Option::is_none), "nothing");
 }
 
 #[test]
