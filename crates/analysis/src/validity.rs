@@ -180,6 +180,7 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         let warning = match note.kind {
             NoteKind::DirectRefused => Warning::DirectRefused { detail: note.detail.clone() },
             NoteKind::BackendFallback => Warning::BackendFallback { detail: note.detail.clone() },
+            NoteKind::CachesNotEmptied => Warning::CachesNotEmptied { detail: note.detail.clone() },
             NoteKind::Unsettled => Warning::Unsettled { detail: note.detail.clone() },
             _ => continue,
         };

@@ -77,6 +77,11 @@ pub enum Warning {
         /// The coordinator's words.
         detail: String,
     },
+    /// What the suite has done before each point, so that caches are empty, was not done or failed.
+    CachesNotEmptied {
+        /// The coordinator's words.
+        detail: String,
+    },
     /// Too few samples for any quantile of the tail.
     FewSamples {
         /// How many there are.
@@ -217,6 +222,7 @@ impl Warning {
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
             Warning::StartSkew { .. } => "start-skew",
             Warning::ClockError { .. } => "clock-error",
+            Warning::CachesNotEmptied { .. } => NoteKind::CachesNotEmptied.word(),
             Warning::Unsettled { .. } => NoteKind::Unsettled.word(),
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",

@@ -1,44 +1,97 @@
-//! Runs the command of a suite's event: a shell of its own beside the run, which the run neither waits for nor ends.
+//! Runs the commands of a suite, each in a shell of its own beside the run.
 
 use crate::coordinator::Input;
 use model::occurrence::MOST_DETAIL_BYTES;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Has `sh -c` do `command`; when it ended, `inputs` hears how. It is a process group of its own, so that Ctrl-C ends the run and not a migration
-/// that is half done. `PLIMSOLL_EVENT` in its environment is the event's name.
-pub(crate) fn begin(number: u32, name: &str, command: &str, inputs: Sender<Input>) {
+/// How far a command is, so that no signal goes to a process that is another's by then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    NotBegun,
+    /// The number of its process group is its shell's, and stays so until the shell is waited for.
+    Running(Pid),
+    /// It is over, or must not begin any more.
+    Over,
+}
+
+type Shared = Arc<Mutex<State>>;
+
+/// The commands that were begun.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    begun: BTreeMap<u32, Shared>,
+}
+
+impl Commands {
+    /// Has `sh -c` do `command`; when it ended, `inputs` hears how. `PLIMSOLL_EVENT` in its environment is `name`.
+    pub(crate) fn begin(&mut self, number: u32, name: &str, command: &str, inputs: Sender<Input>) {
+        let state = Shared::default();
+        self.begun.retain(|_, state| *locked(state) != State::Over);
+        self.begun.insert(number, Arc::clone(&state));
+        begin(number, name, command, state, inputs);
+    }
+
+    /// Kills a command with all its children, if it is not over.
+    pub(crate) fn end(&mut self, number: u32) {
+        let Some(state) = self.begun.get(&number) else { return };
+        let mut state = locked(state);
+        match *state {
+            State::NotBegun => *state = State::Over,
+            // It fails only where the group has nobody any more.
+            State::Running(group) => drop(rustix::process::kill_process_group(group, Signal::KILL)),
+            State::Over => {}
+        }
+    }
+}
+
+/// What a thread left that panicked is still a state.
+fn locked(state: &Shared) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// It is a process group of its own, so that Ctrl-C ends the run and not a migration that is half done.
+fn begin(number: u32, name: &str, command: &str, state: Shared, inputs: Sender<Input>) {
     let (name, command) = (name.to_owned(), command.to_owned());
     let at_once = inputs.clone();
     let run = move || {
-        let (status, output) = run(&name, &command);
+        let (status, output) = run(&name, &command, &state);
         // A run that is over does not care any more.
         let _ = inputs.send(Input::CommandEnded { number, status, output });
     };
-    if let Err(error) = thread::Builder::new().name("event".to_owned()).spawn(run) {
+    if let Err(error) = thread::Builder::new().name("command".to_owned()).spawn(run) {
         let output = format!("it was not started: no thread for it ({error})");
         let _ = at_once.send(Input::CommandEnded { number, status: None, output });
     }
 }
 
 /// Exit status and last lines; without a status, also why.
-fn run(name: &str, command: &str) -> (Option<i32>, String) {
+fn run(name: &str, command: &str, state: &Shared) -> (Option<i32>, String) {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).env("PLIMSOLL_EVENT", name).stdin(Stdio::null()).process_group(0);
     // A pipe would end the command with us, if it outlives us; and a file is there when it is needed.
     let output = scratch().ok();
     let shared = || output.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from);
     shell.stdout(shared()).stderr(shared());
-    let mut child = match shell.spawn() {
+    let mut child = match spawn(&mut shell, state) {
         Ok(child) => child,
-        Err(error) => return (None, format!("it was not started: sh: {error}")),
+        Err(why) => return (None, format!("it was not started: {why}")),
     };
+    // Until it is waited for, its number is nobody else's.
+    let shell = || WaitId::Pid(Pid::from_child(&child));
+    let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let _ = rustix::io::retry_on_intr(|| rustix::process::waitid(shell(), ends));
+    *locked(state) = State::Over;
     let ended = child.wait();
     let lines = output.map_or_else(|| "what it wrote could not be kept".to_owned(), tail);
     match ended {
@@ -46,6 +99,17 @@ fn run(name: &str, command: &str) -> (Option<i32>, String) {
         Ok(status) => (None, format!("{lines}\nended by {status}")),
         Err(error) => (None, format!("{lines}\nits end is not known: {error}")),
     }
+}
+
+/// The shell, unless nobody wants it any more.
+fn spawn(shell: &mut Command, state: &Shared) -> Result<Child, String> {
+    let mut state = locked(state);
+    if *state == State::Over {
+        return Err("it was ended before".to_owned());
+    }
+    let child = shell.spawn().map_err(|error| format!("sh: {error}"));
+    *state = child.as_ref().map_or(State::Over, |child| State::Running(Pid::from_child(child)));
+    child
 }
 
 /// A file without a name, for this user alone.
@@ -78,23 +142,54 @@ mod tests {
 
     #[test]
     fn a_command_tells_its_status_and_its_last_lines() {
-        assert_eq!(run("move", "echo $PLIMSOLL_EVENT; echo no >&2; exit 7"), (Some(7), "move\nno\n".to_owned()));
-        let (status, lines) = run("e", "seq 1 100000");
+        assert_eq!(
+            run("move", "echo $PLIMSOLL_EVENT; echo no >&2; exit 7", &Shared::default()),
+            (Some(7), "move\nno\n".to_owned())
+        );
+        let (status, lines) = run("e", "seq 1 100000", &Shared::default());
         assert_eq!(status, Some(0));
         assert!(lines.ends_with("99999\n100000\n") && lines.len() <= 2 * MOST_DETAIL_BYTES, "{}", lines.len());
     }
 
     #[test]
     fn a_signal_is_no_status_and_what_stays_behind_is_not_waited_for() {
-        let (status, lines) = run("e", "kill -9 $$");
+        let (status, lines) = run("e", "kill -9 $$", &Shared::default());
         assert_eq!(status, None);
         assert!(lines.contains("signal: 9"), "{lines}");
         let (sender, inputs) = std::sync::mpsc::channel();
-        begin(4, "e", "sleep 1000 & echo $!", sender);
+        Commands::default().begin(4, "e", "sleep 1000 & echo $!", sender);
         let Ok(Input::CommandEnded { number: 4, status: Some(0), output }) = inputs.recv() else {
             panic!("the command did not end")
         };
         let left = output.trim().to_owned();
         assert!(Command::new("kill").arg(&left).status().expect("kill").success(), "it still ran: {left}");
+    }
+
+    #[test]
+    fn a_command_that_is_ended_takes_its_children_with_it() {
+        let (sender, inputs) = std::sync::mpsc::channel();
+        let mut commands = Commands::default();
+        commands.begin(1, "prerun", "sleep 1000 & echo $!; wait", sender.clone());
+        let state = Arc::clone(&commands.begun[&1]);
+        while *locked(&state) == State::NotBegun {
+            thread::yield_now();
+        }
+        commands.end(1);
+        commands.end(2);
+        let Ok(Input::CommandEnded { number: 1, status: None, output }) = inputs.recv() else {
+            panic!("the command did not end")
+        };
+        assert!(output.contains("signal: 9"), "{output}");
+        // It may have been killed before it wrote anything; what it wrote is the child's number.
+        if let Some(child) = output.lines().next().and_then(|line| line.parse::<u32>().ok()) {
+            let is_there =
+                || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
+            while is_there() {
+                thread::yield_now();
+            }
+        }
+        commands.end(1);
+        let over = Arc::new(Mutex::new(State::Over));
+        assert_eq!(run("e", "true", &over), (None, "it was not started: it was ended before".to_owned()));
     }
 }

@@ -3,6 +3,7 @@
 mod clean;
 
 use crate::agent::{self, Guard};
+use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Agents, LastWords, Process};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
@@ -39,6 +40,7 @@ pub struct Fleet {
     clock: SteadyClock,
     reach: Reach,
     is_over: Arc<AtomicBool>,
+    commands: Commands,
 }
 
 /// Time since the fleet was made.
@@ -220,6 +222,7 @@ impl Fleet {
             clock,
             reach,
             is_over: Arc::default(),
+            commands: Commands::default(),
         }
     }
 
@@ -388,7 +391,11 @@ impl Fleet {
                 };
             }
             Action::Command { number, name, command } => {
-                crate::command::begin(number, &name, &command, self.interrupter.inputs.clone());
+                self.commands.begin(number, &name, &command, self.interrupter.inputs.clone());
+                return Done::Yes;
+            }
+            Action::EndCommand { number } => {
+                self.commands.end(number);
                 return Done::Yes;
             }
             Action::Ask => return Done::Then(Input::Added(director.next().map(Box::new))),

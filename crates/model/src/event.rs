@@ -133,5 +133,7 @@ crate::spec::words! {
         Unsettled = "unsettled",
         /// A part of what was read could not be compared with what was written.
         NotChecked = "not-checked",
+        /// What was to be done before a point, so that caches are empty, was not done or failed.
+        CachesNotEmptied = "caches-not-emptied",
     }
 }

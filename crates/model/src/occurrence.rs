@@ -18,6 +18,8 @@ crate::spec::words! {
         KernelLog = "kernel-log",
         /// Processors of a host began to slow down because of heat.
         Throttled = "throttled",
+        /// What was to be done before a point ended, was given up, or was left out.
+        Prerun = "prerun",
     }
 }
 
@@ -72,7 +74,7 @@ impl Occurrence {
 
     /// Whether something of the outside may have begun at its instant, so that it is worth a look at what the figures did then.
     pub fn may_have_effects(&self) -> bool {
-        self.kind != OccurrenceKind::CommandEnded
+        !matches!(self.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun)
     }
 }
 

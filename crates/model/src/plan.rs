@@ -113,6 +113,24 @@ pub struct Point {
     pub repetition: u32,
     /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.
     pub computed: Vec<(String, String)>,
+    /// What is to be done before its first stage; `None` for nothing, and in runs of versions that knew none.
+    #[serde(default)]
+    pub prerun: Option<Prerun>,
+}
+
+/// What the coordinator has a shell do before a point begins: for caches that no host of the run can reach.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prerun {
+    /// For `sh -c`. `None` where there was one that must not be run, because it stood in a run file: such a file may come from anybody.
+    pub command: Option<String>,
+}
+
+impl Prerun {
+    /// As a suite says it; `None` for an empty text.
+    pub fn of(command: &str) -> Option<Prerun> {
+        let command = command.trim();
+        (!command.is_empty()).then(|| Prerun { command: Some(command.to_owned()) })
+    }
 }
 
 impl Point {

@@ -23,6 +23,7 @@ fn kind(kind: OccurrenceKind) -> &'static str {
         OccurrenceKind::HostLost => "host lost",
         OccurrenceKind::KernelLog => "kernel log",
         OccurrenceKind::Throttled => "throttled",
+        OccurrenceKind::Prerun => "prerun",
     }
 }
 
@@ -39,7 +40,9 @@ pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
 
 /// The same with `host` as it is to be said: nothing, or a name and a colon.
 pub(crate) fn line_of(occurrence: &Occurrence, host: &str) -> String {
-    let end = if occurrence.kind == OccurrenceKind::CommandEnded { end_words(occurrence) } else { String::new() };
+    let is_end = matches!(occurrence.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun);
+    // What was left out took no time.
+    let end = if is_end && occurrence.duration_ns.is_some() { end_words(occurrence) } else { String::new() };
     format!("{}: {host}{}{end}", kind(occurrence.kind), occurrence.label)
 }
 

@@ -35,6 +35,9 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
     for event in &plan.events {
         let _ = writeln!(text, "event    {}", event_line(plan, event));
     }
+    for line in prerun_lines(plan) {
+        let _ = writeln!(text, "prerun   {line}");
+    }
     let _ = write!(text, "\n{}", points(plan));
     text
 }
@@ -62,6 +65,27 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
         Some(command) => format!("the coordinator runs: {}", model::occurrence::one_line(command, 200)),
     };
     format!("{}: {at}{when} {}; {what}", event.name, words::counted(stages, "measure stage"))
+}
+
+/// What is done before points, once for each command, with the number of its points.
+fn prerun_lines(plan: &Plan) -> Vec<String> {
+    let mut commands: Vec<(&str, u64)> = Vec::new();
+    for command in plan.points.iter().filter_map(|point| point.prerun.as_ref()?.command.as_deref()) {
+        match commands.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, points)) => *points += 1,
+            None => commands.push((command, 1)),
+        }
+    }
+    let is_simulated = plan.hosts.iter().any(|host| host.virtual_time);
+    let line = |(command, points): (&str, u64)| {
+        let points = words::counted(points, "point");
+        let command = model::occurrence::one_line(command, 200);
+        match is_simulated {
+            true => format!("before each of {points}: left out under simulated time: {command}"),
+            false => format!("before each of {points}, the coordinator runs: {command}"),
+        }
+    };
+    commands.into_iter().map(line).collect()
 }
 
 /// Seconds that the run is expected to take, in words.

@@ -326,6 +326,9 @@ pub fn warning(warning: &Warning) -> String {
         Warning::Unsettled { detail } => format!(
             "Measuring was to end when the rate was steady, and it never was ({detail}): the figures are those of a target that still changes. Allow a larger measure_max, or precondition longer."
         ),
+        Warning::CachesNotEmptied { detail } => format!(
+            "Caches were not emptied as asked ({detail}): some of what was read may have come from one. Try the command by hand, then measure again."
+        ),
         Warning::FewSamples { samples } => format!(
             "Only {} completed: too few for quantiles beyond the median. Measure longer.",
             counted(*samples, "request")
@@ -437,6 +440,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::NotChecked => "not checked",
         NoteKind::Settled => "settled",
         NoteKind::Unsettled => "not settled",
+        NoteKind::CachesNotEmptied => "caches not emptied",
     }
 }
 
@@ -475,6 +479,7 @@ mod tests {
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
             Warning::Unsettled { detail: "not steady after 2h".to_owned() },
+            Warning::CachesNotEmptied { detail: "stages.prerun ended with exit status 1".to_owned() },
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
             Warning::WorkerBusy { share: 0.97 },

@@ -58,7 +58,8 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
 }
 
-/// Leaves the commands of events out: a run file may come from anybody, so no command of it is run. The events stay, as marks.
+/// Leaves all commands out: a run file may come from anybody, so no command of it is run. The events stay, as marks; what was to be done before points
+/// stays too, without its command, so that their results say that it was not done.
 fn without_commands(record: &mut Record) {
     for event in &mut record.plan.events {
         if event.command.take().is_some() {
@@ -67,6 +68,13 @@ fn without_commands(record: &mut Record) {
                 event.name
             );
         }
+    }
+    let preruns = record.plan.points.iter_mut().filter_map(|point| point.prerun.as_mut());
+    // Each of them, and not only the first: none may be left.
+    if preruns.filter_map(|prerun| prerun.command.take()).count() > 0 {
+        eprintln!(
+            "warning: stages.prerun: a run that is resumed runs no command of its file; the results of the points that are left say that caches were not emptied as asked"
+        );
     }
 }
 

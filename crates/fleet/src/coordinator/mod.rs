@@ -1,6 +1,7 @@
 //! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
 
 mod host;
+mod prerun;
 mod settling;
 mod timeline;
 
@@ -11,6 +12,7 @@ use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
 use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use prerun::Preruns;
 use settling::Settling;
 use std::collections::BTreeMap;
 use timeline::Timeline;
@@ -104,10 +106,15 @@ pub enum Action {
     Command {
         /// Tells it from others.
         number: u32,
-        /// The event that it belongs to.
+        /// The event that it belongs to, or `prerun`.
         name: String,
         /// What the shell is to do.
         command: String,
+    },
+    /// Kill a command of [`Action::Command`] with all its children. It may be over by then, and its end is heard of as that of any other.
+    EndCommand {
+        /// Which one.
+        number: u32,
     },
     /// Say which point follows those that were measured; the answer is [`Input::Added`].
     Ask,
@@ -132,8 +139,16 @@ pub enum Action {
 enum Step {
     Waiting,
     Opening,
-    Arming { stage: u32 },
-    Running { stage: u32 },
+    /// What is to be done before a point is under way, and no host has a stage.
+    Prerun {
+        stage: u32,
+    },
+    Arming {
+        stage: u32,
+    },
+    Running {
+        stage: u32,
+    },
     Asking,
     Releasing,
     Over,
@@ -191,6 +206,7 @@ pub struct Coordinator {
     hosts: Vec<Host>,
     debts: Debts,
     timeline: Timeline,
+    preruns: Preruns,
     /// Hosts that are there and whose clocks are not known.
     unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
@@ -225,6 +241,7 @@ impl Coordinator {
             hosts: plan.hosts.iter().map(Host::new).collect(),
             debts: Debts::default(),
             timeline: Timeline::new(plan),
+            preruns: Preruns::new(plan),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
@@ -247,6 +264,9 @@ impl Coordinator {
             // How the run ended is on record, and nothing follows it.
             Input::Marked { .. } | Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
             Input::Marked { label, at_ns } => self.timeline.marked(&label, at_ns, now, &mut actions),
+            Input::CommandEnded { number, status, output } if self.preruns.is_running(number) => {
+                self.prerun_ended(status, &output, now, &mut actions);
+            }
             Input::CommandEnded { number, status, output } => {
                 self.timeline.command_ended(number, status, &output, now, &mut actions);
             }
@@ -498,7 +518,7 @@ impl Coordinator {
         }
         self.leave_rounds(number, actions);
         let stage = match self.step {
-            Step::Running { stage } | Step::Arming { stage } => Some(stage),
+            Step::Running { stage } | Step::Arming { stage } | Step::Prerun { stage } => Some(stage),
             _ => None,
         };
         let detail = format!("{name}: {why}");
@@ -571,6 +591,11 @@ impl Coordinator {
             Step::Waiting | Step::Over => {}
             Step::Opening if self.owes(&[Owes::Ready]) => {}
             Step::Opening => self.arm(now, actions),
+            Step::Prerun { .. } if self.end != RunEnd::Complete => {
+                self.give_up_prerun(now, actions);
+                self.release(now, actions);
+            }
+            Step::Prerun { stage } => self.look_at_prerun(stage, now, actions),
             Step::Arming { .. } if self.end != RunEnd::Complete => {
                 // Those that are set up hear of the stop and call the stage off: it never was.
                 if !self.owes(&[Owes::Armed, Owes::Start]) {
@@ -598,7 +623,7 @@ impl Coordinator {
         }
     }
 
-    /// Has the workers of the next stage set up, or ends the run after the last.
+    /// Goes on to the next stage, or ends the run after the last.
     fn arm(&mut self, now: Now, actions: &mut Vec<Action>) {
         if self.end == RunEnd::Complete && self.stages.is_empty() && self.searches {
             self.step = Step::Asking;
@@ -610,8 +635,15 @@ impl Coordinator {
             self.release(now, actions);
             return;
         };
-        self.step = Step::Arming { stage };
         self.stage_end_by_ns = None;
+        if !self.begin_prerun(stage, now, actions) {
+            self.set_up(stage, actions);
+        }
+    }
+
+    /// Has the workers of a stage set up.
+    fn set_up(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        self.step = Step::Arming { stage };
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::Armed);
             host.next_interval = 0;
@@ -630,6 +662,8 @@ impl Coordinator {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
                 self.timeline.extend(&addition.stages);
+                let point = addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
+                self.preruns.add(point, &addition.point, (known..).zip(&addition.stages));
                 self.stages = (known..self.stops.len() as u32).rev().collect();
                 for (number, stage) in (known..).zip(&addition.stages) {
                     let shares = addition.hosts.iter().map(|stages| stages.iter().find(|share| share.stage == number));

@@ -53,7 +53,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
     }
 }
 
-fn continuing(hosts: usize, quorum: u32) -> Plan {
+pub(super) fn continuing(hosts: usize, quorum: u32) -> Plan {
     let mut plan = plan(hosts, 2);
     plan.fleet = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum, ..plan.fleet };
     plan
@@ -62,7 +62,7 @@ fn continuing(hosts: usize, quorum: u32) -> Plan {
 /// More stages than any of these plans has.
 const ALL: [u32; 4] = [0, 1, 2, 3];
 
-fn own(plan: &Plan) -> Coordinator {
+pub(super) fn own(plan: &Plan) -> Coordinator {
     Coordinator::new(plan, &ALL, Reach::OwnProcess, false)
 }
 
@@ -70,23 +70,23 @@ fn heard(host: usize, message: FromAgent) -> Input {
     Input::Heard { host, message, at_ns: 0 }
 }
 
-fn ready(host: usize) -> Input {
+pub(super) fn ready(host: usize) -> Input {
     heard(host, FromAgent::Ready { notes: vec![] })
 }
 
-fn armed(host: usize, stage: u32) -> Input {
+pub(super) fn armed(host: usize, stage: u32) -> Input {
     heard(host, FromAgent::Armed { stage })
 }
 
-fn ended(host: usize, stage: u32, end: StageEnd) -> Input {
+pub(super) fn ended(host: usize, stage: u32, end: StageEnd) -> Input {
     heard(host, FromAgent::StageEnded { stage, end, notes: vec![], late_ns: None })
 }
 
-fn released(host: usize) -> Input {
+pub(super) fn released(host: usize) -> Input {
     heard(host, FromAgent::Released { left: None })
 }
 
-fn lost(host: usize) -> Input {
+pub(super) fn lost(host: usize) -> Input {
     Input::Lost { host, why: "gone".to_owned() }
 }
 
@@ -104,7 +104,7 @@ fn sample(stage: u32, interval: u32) -> FromAgent {
 }
 
 /// A short script of what a list of actions does, without the pings.
-fn script(actions: &[Action]) -> Vec<String> {
+pub(super) fn script(actions: &[Action]) -> Vec<String> {
     let line = |action: &Action| match action {
         Action::Send { host, message } => match message {
             ToAgent::Assign(_) => format!("{host}:assign"),
@@ -128,6 +128,7 @@ fn script(actions: &[Action]) -> Vec<String> {
         Action::Emit(Event::PointAdded(_)) => "point added".to_owned(),
         Action::Emit(event) => format!("{event:?}"),
         Action::Command { number, .. } => format!("command {number}"),
+        Action::EndCommand { number } => format!("end command {number}"),
         Action::Ask => "ask".to_owned(),
         Action::Judge { stage, rounds } => format!("judge {stage} {rounds:?}"),
         Action::Finish { end, .. } => format!("finish {end:?}"),
@@ -135,7 +136,7 @@ fn script(actions: &[Action]) -> Vec<String> {
     actions.iter().map(line).filter(|line| !line.is_empty()).collect()
 }
 
-fn run(coordinator: &mut Coordinator, inputs: Vec<Input>) -> Vec<String> {
+pub(super) fn run(coordinator: &mut Coordinator, inputs: Vec<Input>) -> Vec<String> {
     inputs.into_iter().flat_map(|input| script(&coordinator.step(input, Now::default()))).collect()
 }
 
@@ -156,7 +157,7 @@ fn a_stage_begins_when_all_are_set_up_and_ends_when_all_have_ended() {
 }
 
 /// A plan of two hosts that searches, with its first point.
-fn searching() -> Plan {
+pub(super) fn searching() -> Plan {
     let mut plan = plan(2, 1);
     plan.points = vec![model::plan::Point {
         scenario: "default".into(),
@@ -164,6 +165,7 @@ fn searching() -> Plan {
         sweep: vec![],
         repetition: 1,
         computed: vec![],
+        prerun: None,
     }];
     for host in &mut plan.hosts {
         let works = plan.stages[0].works.clone();
@@ -409,11 +411,17 @@ fn the_run_ends_whatever_is_heard_in_whatever_order() {
             Input::Tick,
             Input::Interrupt,
             released(1),
+            Input::CommandEnded { number: 0, status: Some(1), output: String::new() },
         ]
     };
     for seed in 0..2_000 {
         let mut rng = model::rng::Rng::new(seed);
-        let mut coordinator = own(&if seed % 2 == 0 { plan(2, 2) } else { continuing(2, 1) });
+        let mut plan = if seed % 2 == 0 { plan(2, 2) } else { continuing(2, 1) };
+        if seed % 3 == 0 {
+            plan.points = searching().points;
+            plan.points[0].prerun = model::plan::Prerun::of("drop");
+        }
+        let mut coordinator = own(&plan);
         let mut told = run(&mut coordinator, vec![Input::Begin]);
         let mut rest = inputs();
         while !rest.is_empty() {

@@ -134,12 +134,24 @@ impl Timeline {
             }
             self.emit(occurrence, actions);
             if let Some(command) = event.command.filter(|_| self.in_real_time) {
-                let number = self.commands_begun;
-                self.commands_begun = self.commands_begun.saturating_add(1);
+                let number = self.next_number();
                 self.commands.push(Running { number, name: event.name.clone(), began_ns: now.steady_ns });
                 actions.push(Action::Command { number, name: event.name, command });
             }
         }
+    }
+
+    /// A number that no command has had.
+    pub(super) fn next_number(&mut self) -> u32 {
+        let number = self.commands_begun;
+        self.commands_begun = self.commands_begun.saturating_add(1);
+        number
+    }
+
+    /// Something happened just now.
+    pub(super) fn happened(&mut self, occurrence: Occurrence, now: Now, actions: &mut Vec<Action>) {
+        let occurrence = self.at(occurrence, now.steady_ns, now);
+        self.emit(occurrence, actions);
     }
 
     pub(super) fn marked(&mut self, label: &str, at_ns: u64, now: Now, actions: &mut Vec<Action>) {

@@ -22,7 +22,7 @@ pub use scenarios::SCENARIO_AXIS;
 pub use trees::tree_name;
 
 use crate::event::NoteKind;
-use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Steady, Stop};
+use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use crate::scale::Scale;
 use crate::spec::{Auto, LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
@@ -136,7 +136,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts_from: Vec::new(),
         places,
         fleet: fleet_policy(request),
-        points: usable.iter().map(|point| point_of(point)).collect(),
+        points: usable.iter().map(|point| point_of(request, point)).collect(),
         stages,
         hosts: host_plans,
         notes,
@@ -185,7 +185,7 @@ fn is_null(request: &Request<'_>) -> bool {
     request.spec.engine.backend.value.sends_nothing()
 }
 
-fn point_of(computed: &ComputedPoint) -> Point {
+fn point_of(request: &Request<'_>, computed: &ComputedPoint) -> Point {
     let point = &computed.spec;
     Point {
         // Where there are several, they are named when their plans are joined.
@@ -194,6 +194,7 @@ fn point_of(computed: &ComputedPoint) -> Point {
         sweep: point.sweep.clone(),
         repetition: point.repetition,
         computed: computed.values.clone(),
+        prerun: Prerun::of(&request.spec.stages.prerun.value),
     }
 }
 

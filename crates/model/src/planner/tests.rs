@@ -111,6 +111,18 @@ fn a_missing_directory_gets_files_sized_to_the_machine() {
 }
 
 #[test]
+fn what_is_to_be_done_before_points_is_text_whatever_it_looks_like() {
+    let command = |set: &'static str| {
+        let plan = Case::sets(&[set]).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        plan.points.iter().map(|point| point.prerun.clone()).collect::<Vec<_>>()
+    };
+    let wanted = |command: &str| Some(Prerun { command: Some(command.to_owned()) });
+    assert!(command("stages.prerun=true").iter().all(|prerun| *prerun == wanted("true")));
+    assert!(command("stages.prerun=\"drop 'a b'\"").iter().all(|prerun| *prerun == wanted("drop 'a b'")));
+    assert!(command("stages.prerun=\"\"").iter().all(Option::is_none), "nothing");
+}
+
+#[test]
 fn little_free_space_makes_an_automatic_layout_small() {
     let mut facts = target("/t", directory(DirectoryState::Empty));
     facts.free = Bytes::mib(200);

@@ -413,6 +413,8 @@ spec_table! {
         count_close: bool = true,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
+        /// What the coordinator has `sh -c` do before each point (fio's `exec_prerun`), when the point before it has ended and nothing of its own has begun; no other host does. It is for caches that no host of the run can reach, those of servers and arrays: `pdsh -S -w server[1-4] 'sync; echo 3 > /proc/sys/vm/drop_caches'`. Its exit status, duration and last lines are recorded. Where it fails, or is not over after 10 min and is killed with its children, the run goes on, and the results of the point say that caches were not emptied as asked. Ctrl-C ends it with the run. A file system on which the run has a layout cannot be unmounted by it, because the layout's files are open from its first stage to its last; what the hosts of the run have cached is what `engine.evict` and `engine.drop_caches` are for. Under simulated time, and in a run that is resumed, it is left out. `""`: nothing.
+        prerun: String = String::new(),
     }
 }
 

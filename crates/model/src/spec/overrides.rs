@@ -76,7 +76,10 @@ impl Set {
         let (key, value) = set.text.split_once('=').unwrap_or((&set.text, ""));
         let mut node = tree::parse_value(value, base + key.len() + 1);
         // A command is text whatever it looks like: `true` is one.
-        let is_command = key.trim().starts_with("event.") && key.trim().ends_with(".command");
+        let key_alone = key.trim();
+        let is_command = key_alone.starts_with("event.") && key_alone.ends_with(".command")
+            || key_alone == "stages.prerun"
+            || key_alone.starts_with("scenario.") && key_alone.ends_with(".stages.prerun");
         if is_command && !matches!(node.value, Value::Text(_)) {
             node.value = Value::Text(value.trim().to_owned());
         }

@@ -115,6 +115,18 @@ fn scenarios_run_one_after_the_other_and_the_largest_has_to_fit() {
 }
 
 #[test]
+fn each_scenario_has_its_own_to_be_done_before_its_points() {
+    let plan = one_host(
+        &THREE.replacen("name = \"shared\"\n", "name = \"shared\"\nset.stages.prerun = \" drop a \"\n", 1),
+        Bytes::mib(140),
+    );
+    let plan = plan.expect("a plan");
+    let command = |point: &crate::plan::Point| Some((point.scenario.clone(), point.prerun.clone()?.command?));
+    let wanted = [("shared".to_owned(), "drop a".to_owned())];
+    assert_eq!(plan.points.iter().filter_map(command).collect::<Vec<_>>(), wanted);
+}
+
+#[test]
 fn scenarios_in_turns_stand_side_by_side() {
     let suite = format!("{THREE}{IN_TURNS}");
     let plan = one_host(&suite, Bytes::mib(200)).expect("a plan");
