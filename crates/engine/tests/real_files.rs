@@ -289,11 +289,40 @@ fn a_directory_of_somebody_else_is_refused_and_ours_is_removed_whole() {
 
     let targets = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("an empty one is claimed");
     let second = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect_err("in use");
-    assert!(second.to_string().contains("another run is using it (process "), "{second}");
+    let holder = format!("another run is using it (process {} on host h); wait for it", std::process::id());
+    assert!(second.to_string().contains(&holder), "{second}");
     std::fs::write(root.join("data-1.bin"), "not a name of ours").expect("writes");
     targets.remove().expect("removes");
     let left: Vec<_> = std::fs::read_dir(&root).expect("still there").map(|e| e.expect("entry").file_name()).collect();
     assert_eq!(left, ["data-1.bin"]);
+}
+
+#[test]
+fn a_second_host_of_the_run_is_kept_out_of_the_directory_of_the_first() {
+    let (_base, root) = scratch();
+    let of = |host: u32, hostname: &str, run: &str| {
+        let plan = plan(&root, Backend::Sync, false, vec![prepare()]);
+        HostPlan { host, hostname: hostname.into(), run_id: run.into(), ..plan }
+    };
+    let targets = open(of(0, "a", "r")).expect("opens");
+    let told = "hosts a and b see one directory here, and each would overwrite the other's files; give each host a directory of its own";
+    let refused = open(of(1, "b", "r")).expect_err("held");
+    assert!(refused.to_string().contains(told), "{refused}");
+    let refused = open(of(1, "b", "another")).expect_err("held by another run");
+    assert!(refused.to_string().contains(" on host a); wait for it"), "{refused}");
+    // As where a lock does not reach the other host: the marker alone tells.
+    drop(targets);
+    let refused = open(of(1, "b", "r")).expect_err("marked");
+    assert!(refused.to_string().contains(told), "{refused}");
+    drop(open(of(0, "a", "r")).expect("a host that comes back finds its own"));
+    let next = open(of(1, "b", "another")).expect("what an earlier run left is no obstacle");
+    next.remove().expect("removes");
+
+    // Of a version that named no hosts.
+    std::fs::create_dir(&root).expect("makes");
+    let old = r#"{"made_by":"plimsoll","run_id":"r","pid":1,"made_directory":true}"#;
+    std::fs::write(root.join(model::testbed::MARKER), old).expect("writes");
+    open(of(1, "b", "r")).expect("as before").remove().expect("removes");
 }
 
 #[test]

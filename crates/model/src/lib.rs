@@ -36,6 +36,7 @@ pub mod search;
 pub mod spec;
 pub mod testbed;
 pub mod units;
+pub mod wwid;
 
 pub use cluster::Cluster;
 pub use counters::CounterSample;

@@ -191,4 +191,8 @@ pub struct DeviceFacts {
     /// `write back` where a write that completed may still be in a volatile cache, else `write through`; empty where nobody tells.
     #[serde(default)]
     pub write_cache: String,
+    /// Its name wherever it is seen from, as sysfs has it (`naa.5000c500a1b2c3d4`), for a map `dm.` and its UUID, else `serial.` and its serial number;
+    /// of a partition with `-part` and its number behind. Empty where nobody tells. Not all of them are unique: [`crate::wwid`] knows which.
+    #[serde(default)]
+    pub wwid: String,
 }

@@ -4,6 +4,7 @@ use crate::tree::{Tree, number, text};
 use crate::{identity, mounts};
 use model::Bytes;
 use model::testbed::DeviceFacts;
+use model::wwid;
 use procfs::process::MountInfo;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,10 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
         ..DeviceFacts::default()
     };
     identity::fill(&disk, &mut facts);
+    facts.wwid = match number(&folder.join("partition")) {
+        Some(number) => wwid::of_partition(&identity::wwid(&disk), number),
+        None => identity::wwid(&disk),
+    };
     Some(facts)
 }
 
@@ -124,6 +129,7 @@ mod tests {
             ("sys/devices/x/block/sda/size", "2048\n"),
             ("sys/devices/x/block/sda/ro", "0\n"),
             ("sys/devices/x/block/sda/device/model", "DISK 9000 \n"),
+            ("sys/devices/x/block/sda/device/wwid", "naa.5000c500a1b2c3d4\n"),
             ("sys/devices/x/block/sda/queue/rotational", "1\n"),
             ("sys/devices/x/block/sda/queue/logical_block_size", "4096\n"),
             ("sys/devices/x/block/sda/queue/scheduler", "none [mq-deadline] kyber\n"),
@@ -160,6 +166,7 @@ mod tests {
         assert_eq!((disk.size, disk.logical_block, disk.scheduler.as_str()), (Bytes::mib(1), 4096, "mq-deadline"));
         let part = facts(&tree, "8:1").expect("a partition");
         assert_eq!((part.name.as_str(), part.size, part.logical_block), ("sda1", Bytes::kib(512), 4096));
+        assert_eq!((disk.wwid.as_str(), part.wwid.as_str()), ("naa.5000c500a1b2c3d4", "naa.5000c500a1b2c3d4-part1"));
         assert_eq!(facts(&tree, "9:9"), None);
     }
 

@@ -4,6 +4,7 @@
 use crate::tree::{number, text};
 use model::inventory::Media;
 use model::testbed::DeviceFacts;
+use model::wwid;
 use std::path::Path;
 
 /// Devices that are software, by the start of their names, with their transport.
@@ -53,6 +54,16 @@ pub fn fill(disk: &Path, facts: &mut DeviceFacts) {
     // One folder for each queue of the hardware.
     facts.queues = std::fs::read_dir(disk.join("mq")).ok().map(|queues| queues.flatten().count() as u32);
     facts.write_cache = text(&disk.join("queue/write_cache")).unwrap_or_default();
+}
+
+/// The name that `disk`, a folder of sysfs with its links resolved, has wherever it is seen from; empty where nobody tells.
+pub fn wwid(disk: &Path) -> String {
+    // NVMe has it beside its queue, SCSI behind `device`; virtio and others know a serial number only.
+    const PLACES: [(&str, &str); 5] =
+        [("wwid", ""), ("device/wwid", ""), ("dm/uuid", "dm."), ("serial", "serial."), ("device/serial", "serial.")];
+    let told = PLACES.iter().filter_map(|(file, kind)| Some((kind, text(&disk.join(file))?)));
+    let mut told = told.map(|(kind, name)| (kind, wwid::tidied(&name))).filter(|(_, name)| !name.is_empty());
+    told.next().map(|(kind, name)| format!("{kind}{name}")).unwrap_or_default()
 }
 
 fn transport(disk: &Path, name: &str) -> String {
@@ -151,6 +162,24 @@ mod tests {
             assert_eq!((facts.transport.as_str(), facts.firmware.as_str()), (transport, "A1"), "{path}");
             assert_eq!((facts.queue_depth, facts.queues), (Some(32), None));
             assert_eq!(facts.media, if transport == "virtio" { Media::Virtual } else { Media::Rotational });
+        }
+    }
+
+    #[test]
+    fn a_disk_has_the_best_of_the_names_that_it_is_given() {
+        for (files, expected) in [
+            (&[("wwid", "eui.0025385b71b00a1f\n"), ("device/serial", "S4EV\n")][..], "eui.0025385b71b00a1f"),
+            (&[("device/wwid", "t10.ATA     EXAMPLE   S1  \n")][..], "t10.ATA EXAMPLE S1"),
+            (&[("dm/uuid", "mpath-36001405a\n")][..], "dm.mpath-36001405a"),
+            (&[("dm/uuid", "\n"), ("serial", "disk-1\n")][..], "serial.disk-1"),
+            (&[("wwid", "\u{1b}[2J"), ("device/serial", "0x1234\n")][..], "serial.0x1234"),
+            (&[("size", "8\n")][..], ""),
+        ] {
+            let files: Vec<(String, &str)> =
+                files.iter().map(|(file, text)| (format!("sys/sda/{file}"), *text)).collect();
+            let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (file.as_str(), *text)).collect();
+            let (_folder, tree) = tree(&files);
+            assert_eq!(wwid(&tree.path("sys/sda")), expected);
         }
     }
 

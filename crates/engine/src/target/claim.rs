@@ -6,6 +6,7 @@
 use super::patient::Progress;
 use crate::error::EngineError;
 use crate::metadata::{is_ours, remove_tree};
+use model::plan::HostPlan;
 use model::planner::data_file_name;
 use model::testbed::MARKER;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -27,6 +28,33 @@ struct Marker {
     pid: u32,
     /// Whether Plimsoll made the directory itself, so that it may remove it.
     made_directory: bool,
+    /// What that run calls the host; empty in markers of versions that did not say.
+    #[serde(default)]
+    host: String,
+    /// The host's number in that run.
+    #[serde(default)]
+    host_number: Option<u32>,
+}
+
+/// A name of a host is shorter than this, in characters: a marker has a limit.
+const LONGEST_NAME: usize = 256;
+
+impl Marker {
+    /// Whether another host of the run that `plan` is of has the directory, too.
+    fn is_of_other_host(&self, plan: &HostPlan) -> bool {
+        self.run_id == plan.run_id && self.host_number.is_some_and(|number| number != plan.host)
+    }
+
+    /// Who holds it, in words.
+    fn holder(&self) -> String {
+        let host = if self.host.is_empty() { String::new() } else { format!(" on host {}", printable(&self.host)) };
+        format!(" (process {}{host})", self.pid)
+    }
+}
+
+/// Others write markers, too.
+fn printable(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
 }
 
 /// A marker is a line of text; more is not one of ours.
@@ -41,8 +69,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Claims the directory `root` for a run, and makes it if it is not there.
-    pub(crate) fn take(root: &str, run_id: &str) -> Result<Claim, EngineError> {
+    /// Claims the directory `root` for a host's plan, and makes it if it is not there.
+    pub(crate) fn take(root: &str, plan: &HostPlan) -> Result<Claim, EngineError> {
         let path = Path::new(root);
         let made_now = match fs::create_dir(path) {
             Ok(()) => true,
@@ -53,20 +81,26 @@ impl Claim {
             }
         };
         let marker = open_marker(path)?;
-        lock(&marker, root)?;
+        lock(&marker, root, Some(plan))?;
         let earlier = read_marker(&marker);
+        // Locks of some network file systems end at the host.
+        if let Some(other) = earlier.as_ref().filter(|earlier| earlier.is_of_other_host(plan)) {
+            return Err(seen_by_both(root, other, plan));
+        }
         let made_directory = made_now || earlier.is_some_and(|marker| marker.made_directory);
         let claim = Claim { root: path.to_owned(), marker, made_directory };
-        claim.write(run_id)?;
+        claim.write(plan)?;
         Ok(claim)
     }
 
-    fn write(&self, run_id: &str) -> Result<(), EngineError> {
+    fn write(&self, plan: &HostPlan) -> Result<(), EngineError> {
         let marker = Marker {
             made_by: "plimsoll".to_owned(),
-            run_id: run_id.to_owned(),
+            run_id: plan.run_id.clone(),
             pid: std::process::id(),
             made_directory: self.made_directory,
+            host: printable(&plan.hostname),
+            host_number: Some(plan.host),
         };
         let text = serde_json::to_string(&marker).map_err(std::io::Error::other);
         let mut file = &self.marker;
@@ -113,7 +147,7 @@ pub fn clean(directory: &str) -> Result<u64, EngineError> {
         return Err(EngineError::target(directory, what, "name the directory that the run wrote to"));
     }
     let marker = open_marker(path)?;
-    lock(&marker, directory)?;
+    lock(&marker, directory, None)?;
     let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
     let claim = Claim { root: path.to_owned(), marker, made_directory };
     claim.remove(&Progress::default()).map_err(|error| {
@@ -161,7 +195,8 @@ fn read_marker(mut file: &fs::File) -> Option<Marker> {
     file.take(MARKER_LIMIT).read_to_string(&mut text).ok()?;
     if text.is_empty() {
         let made_by = "plimsoll".to_owned();
-        return Some(Marker { made_by, run_id: String::new(), pid: 0, made_directory: false });
+        let (run_id, host) = (String::new(), String::new());
+        return Some(Marker { made_by, run_id, pid: 0, made_directory: false, host, host_number: None });
     }
     serde_json::from_str(&text).ok().filter(|marker: &Marker| marker.made_by == "plimsoll")
 }
@@ -171,15 +206,30 @@ pub(crate) fn run_of(marker: &fs::File) -> Option<String> {
     read_marker(marker).map(|marker| marker.run_id)
 }
 
-fn lock(marker: &fs::File, root: &str) -> Result<(), EngineError> {
+/// Takes the marker's lock, for a host's plan or to clean.
+fn lock(marker: &fs::File, root: &str, plan: Option<&HostPlan>) -> Result<(), EngineError> {
     lock_for_one(marker.as_fd(), false).map_err(|error| match error {
-        Errno::WOULDBLOCK => {
-            let owner = read_marker(marker).map_or_else(String::new, |marker| format!(" (process {})", marker.pid));
-            let what = format!("another run is using it{owner}");
-            EngineError::target(root, what, "wait for it to end, or name another target")
-        }
+        Errno::WOULDBLOCK => match (read_marker(marker), plan) {
+            (Some(other), Some(plan)) if other.is_of_other_host(plan) => seen_by_both(root, &other, plan),
+            (other, _) => {
+                let holder = other.map_or_else(String::new, |marker| marker.holder());
+                let what = format!("another run is using it{holder}");
+                EngineError::target(root, what, "wait for it to end, or name another target")
+            }
+        },
         error => EngineError::target(root, format!("cannot be locked: {error}"), "name another target"),
     })
+}
+
+/// Two hosts of a run that are to have a directory each have the same one.
+fn seen_by_both(root: &str, other: &Marker, plan: &HostPlan) -> EngineError {
+    let (other, mine) = (printable(&other.host), &plan.hostname);
+    let what = format!("hosts {other} and {mine} see one directory here, and each would overwrite the other's files");
+    EngineError::target(
+        root,
+        what,
+        "give each host a directory of its own, and look for links and mounts that lead to one place",
+    )
 }
 
 /// Takes the lock of a target: alone for those who write, together with other readers for those who read.

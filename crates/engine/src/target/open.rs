@@ -305,7 +305,7 @@ impl Opener<'_> {
         match &target.kind {
             PlannedTarget::Directory { root } => {
                 self.progress.at(root);
-                let claim = Claim::take(root, &self.plan.run_id)?;
+                let claim = Claim::take(root, self.plan)?;
                 claim.trim(target.files.len() as u32, self.progress).map_err(|error| {
                     let what = format!("the files of an earlier run cannot be removed: {error}");
                     EngineError::target(root, what, "check your permissions on it")

@@ -3,6 +3,7 @@
 mod clients;
 mod computed;
 mod contents;
+mod disks;
 mod hosts;
 mod layout;
 mod lending;
@@ -118,6 +119,10 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     }
     if !refusals.is_empty() {
         return Err(refusals);
+    }
+    let shared = disks::shared(&host_plans, request.hosts);
+    if !shared.is_empty() {
+        return Err(shared);
     }
     lending::lend(request, &points, &stages, &mut host_plans)?;
     take_turns(&mut host_plans);

@@ -2,7 +2,7 @@
 
 mod join;
 
-use super::{Refusal, RefusalKind, Request, layout, placement, plan_alone, trees};
+use super::{Refusal, RefusalKind, Request, disks, layout, placement, plan_alone, trees};
 use crate::event::NoteKind;
 use crate::part::Part;
 use crate::plan::{HostPlan, HostStage, Plan, PlannedTarget, Target};
@@ -38,6 +38,7 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let plan = plan.ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
     let is_imagined = plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined);
     refusals.extend(twice_at_once(&plan));
+    refusals.extend(disks::shared(&plan.hosts, request.hosts));
     if !is_imagined {
         refusals.extend(plan.hosts.iter().zip(request.hosts).flat_map(|(host, facts)| space(request, host, facts)));
     }
