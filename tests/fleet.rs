@@ -68,6 +68,19 @@ fn agents_of_this_machine_load_together_and_clean_up() {
 }
 
 #[test]
+fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded() {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("data-h0000")).expect("a folder");
+    std::os::unix::fs::symlink("data-h0000", folder.path().join("data-h0001")).expect("a link");
+    let ended = plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"]));
+    assert_eq!(ended.code, 3, "{ended:#?}");
+    // Which of them comes second is up to the machine.
+    let told = |one: &str, other: &str| ended.err.contains(&format!("hosts {one} and {other} see one directory here"));
+    assert!(told("local-1", "local-2") || told("local-2", "local-1"), "{ended:#?}");
+    assert!(ended.err.contains("give each host a directory of its own"), "{ended:#?}");
+}
+
+#[test]
 fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     let folder = scratch();
     let data = folder.path().join("data");
