@@ -78,6 +78,7 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
     let told = |one: &str, other: &str| ended.err.contains(&format!("hosts {one} and {other} see one directory here"));
     assert!(told("local-1", "local-2") || told("local-2", "local-1"), "{ended:#?}");
     assert!(ended.err.contains("give each host a directory of its own"), "{ended:#?}");
+    assert_eq!(names(folder.path()), ["data-h0000", "data-h0001"], "no run was recorded, so none had begun");
 }
 
 #[test]

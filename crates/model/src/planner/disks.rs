@@ -2,7 +2,7 @@
 
 use super::{Refusal, RefusalKind};
 use crate::part::Part;
-use crate::plan::{Extent, HostPlan, PlannedTarget};
+use crate::plan::{Extent, HostPlan, PlannedTarget, Work};
 use crate::testbed::HostFacts;
 use crate::wwid;
 
@@ -73,7 +73,7 @@ fn written<'a>(plan: &'a HostPlan, facts: &'a HostFacts) -> Vec<Written<'a>> {
 /// Whether any worker writes to extents that are `wanted`.
 fn is_changed(plan: &HostPlan, wanted: &dyn Fn(&Extent) -> bool) -> bool {
     plan.stages.iter().any(|stage| {
-        let changes = |work: u32| stage.works.get(work as usize).is_some_and(|work| work.changes());
+        let changes = |work: u32| stage.works.get(work as usize).is_some_and(Work::changes);
         stage.workers.iter().any(|worker| changes(worker.work) && worker.extents.iter().any(wanted))
     })
 }
