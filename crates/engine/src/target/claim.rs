@@ -16,6 +16,7 @@ use std::fs;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What stands in a marker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,6 +36,11 @@ struct Marker {
     #[serde(default)]
     host_number: Option<u32>,
 }
+
+/// How often is looked again at a marker that another host is just making.
+const ANOTHER_LOOK: u32 = 50;
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// A name of a host is shorter than this, in characters: a marker has a limit.
 const LONGEST_NAME: usize = 256;
@@ -156,6 +162,17 @@ pub fn clean(directory: &str) -> Result<u64, EngineError> {
 }
 
 fn open_marker(root: &Path) -> Result<fs::File, EngineError> {
+    // Another host may make it between our looking and our making.
+    for _ in 0..ANOTHER_LOOK {
+        let result = open_or_make_marker(root);
+        if result.is_ok() || !root.join(MARKER).is_file() {
+            return result;
+        }
+    }
+    open_or_make_marker(root)
+}
+
+fn open_or_make_marker(root: &Path) -> Result<fs::File, EngineError> {
     let name = root.to_string_lossy();
     let path = root.join(MARKER);
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -201,6 +218,17 @@ fn read_marker(mut file: &fs::File) -> Option<Marker> {
     serde_json::from_str(&text).ok().filter(|marker: &Marker| marker.made_by == "plimsoll")
 }
 
+/// The content of a marker that another one holds, who may be about to write it.
+fn settled(marker: &fs::File) -> Option<Marker> {
+    for _ in 0..ANOTHER_LOOK {
+        if let Some(told) = read_marker(marker).filter(|told| !told.run_id.is_empty()) {
+            return Some(told);
+        }
+        std::thread::sleep(LOOK);
+    }
+    read_marker(marker)
+}
+
 /// The run that used a directory last, by its open `marker`; `None` if it is none of ours.
 pub(crate) fn run_of(marker: &fs::File) -> Option<String> {
     read_marker(marker).map(|marker| marker.run_id)
@@ -209,7 +237,7 @@ pub(crate) fn run_of(marker: &fs::File) -> Option<String> {
 /// Takes the marker's lock, for a host's plan or to clean.
 fn lock(marker: &fs::File, root: &str, plan: Option<&HostPlan>) -> Result<(), EngineError> {
     lock_for_one(marker.as_fd(), false).map_err(|error| match error {
-        Errno::WOULDBLOCK => match (read_marker(marker), plan) {
+        Errno::WOULDBLOCK => match (settled(marker), plan) {
             (Some(other), Some(plan)) if other.is_of_other_host(plan) => seen_by_both(root, &other, plan),
             (other, _) => {
                 let holder = other.map_or_else(String::new, |marker| marker.holder());
