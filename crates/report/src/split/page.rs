@@ -70,23 +70,12 @@ fn table(row: &ResultRow, shares: &[Share], by: By) -> Markup {
 }
 
 fn cells(row: &ResultRow, share: &Share) -> Markup {
-    let quantile = |of| words::latency(share.latency.quantile_ns(of));
-    let of_all = if row.ios > 0 { share.ios as f64 / row.ios as f64 } else { 0.0 };
-    let mut cells = element("th", &[("scope", "row")], &share.name);
-    for text in [
-        words::count(u64::from(share.workers)),
-        words::count(share.ios),
-        words::iops(share.iops()),
-        words::share(of_all),
-        words::mib_per_s(share.bytes_per_s()),
-        quantile(0.5),
-        quantile(0.99),
-        words::latency(share.latency.max_ns()),
-        words::count(share.error_count()),
-    ] {
+    let mut texts = super::table::cells(row, share).into_iter();
+    let name = element("th", &[("scope", "row")], texts.next().unwrap_or_default());
+    texts.fold(name, |mut cells, text| {
         cells.push(classed("td", "number", text));
-    }
-    cells
+        cells
+    })
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     format!("{title}\n{lines}")
 }
 
-/// A part's figures; of the latencies those that a straggler shows in.
-fn cells(row: &ResultRow, share: &Share) -> Vec<String> {
+/// A part's name and figures; of the latencies those that a straggler shows in.
+pub(super) fn cells(row: &ResultRow, share: &Share) -> Vec<String> {
     let quantile = |of| words::latency(share.latency.quantile_ns(of));
     let of_all = if row.ios > 0 { share.ios as f64 / row.ios as f64 } else { 0.0 };
     vec![
