@@ -88,7 +88,7 @@ pub fn against(
         return Err(Unfit::NoCounterparts);
     }
     let name = published.report.name.value.as_str();
-    // A report of several parts has a suite for each: `pixstor-nvme`, `pixstor-nvme-n-1`.
+    // A suite that somebody made from that of the report fits, too: `pixstor-nvme-small`.
     let is_part = record.plan.suite.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     if !is_part {
         return Err(Unfit::OtherSuite);
