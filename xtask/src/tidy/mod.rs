@@ -6,6 +6,7 @@
 mod arrows;
 mod code;
 mod dependencies;
+mod orphans;
 mod pages;
 mod source;
 mod spdx;
@@ -66,6 +67,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("purity", |tree| source::purity(tree).into()),
     ("lengths", source::lengths),
     ("leftovers", |tree| source::leftovers(tree).into()),
+    ("orphans", |tree| orphans::check(tree).into()),
     ("generated-pages", |tree| pages::generated(tree, &crate::docs::pages()).into()),
     ("dependency-reasons", |tree| dependencies::reasons(tree).into()),
     ("suites", |tree| suites::check(tree).into()),
