@@ -31,5 +31,12 @@ fn steps(times: &mut Vec<(&'static str, Duration, bool)>) -> Outcome<()> {
         shell::show(shell::cargo().args(clippy))
     })?;
     step("tidy", &crate::tidy::run)?;
-    step("test", &|| crate::test::run(&[]))
+    step("test", &|| crate::test::run(&[]))?;
+    step("features", &|| {
+        // What is off by default is what breaks unnoticed.
+        let rooms = ["--package", "plimsoll-report", "--lib", "--package", "plimsoll", "--test", "export"];
+        let features = ["--features", "plimsoll/parquet,plimsoll/png"];
+        shell::show(shell::cargo().args(["test", "--locked"]).args(rooms).args(features))
+            .map_err(|_| "a test of the optional features failed; its output stands above".to_owned())
+    })
 }
