@@ -84,10 +84,26 @@ fn what_is_there_stays_unless_forced() {
     assert_ne!(std::fs::read_to_string(folder.join("t/events.csv")).expect("a file"), "mine");
 
     std::fs::write(folder.join("page.html"), "mine").expect("room");
+    let ceiling = ["ceiling", "hyperflex-stretched", "-o", "page.html"];
+    let refused = plimsoll(folder, &ceiling).with_code(2);
+    assert!(refused.err.contains("--force"), "{}", refused.err);
+    plimsoll(folder, &[&ceiling[..], &["--force"]].concat()).with_code(0);
+    plimsoll(folder, &ceiling).with_code(0);
+    std::fs::write(folder.join("page.html"), "mine").expect("room");
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(2);
     plimsoll(folder, &["compare", "r.plimsoll", "r.plimsoll", "-o", "page.html"]).with_code(2);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html", "--force"]).with_code(0);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(0);
+}
+
+#[test]
+fn a_run_leaves_a_page_of_somebody_else_and_says_where_its_figures_are() {
+    let folder = scratch();
+    let folder = folder.path();
+    std::fs::write(folder.join("r.html"), "mine").expect("room");
+    record(folder);
+    assert_eq!(std::fs::read_to_string(folder.join("r.html")).expect("a file"), "mine");
+    plimsoll(folder, &["show", "r.plimsoll"]).with_code(0);
 }
 
 #[test]

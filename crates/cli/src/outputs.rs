@@ -28,8 +28,9 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
         || match kind {
             Kind::Page => {
                 let title = text.split_once("</title>").map_or("", |(before, _)| before);
-                text.starts_with("<!doctype html>")
-                    && (title.ends_with("Plimsoll report") || title.ends_with("Plimsoll ceiling"))
+                let is_ours =
+                    ["report", "ceiling", "trend"].iter().any(|page| title.ends_with(&format!("Plimsoll {page}")));
+                text.starts_with("<!doctype html>") && is_ours
             }
             Kind::Markdown => text.starts_with(report::markdown::MARK),
             Kind::Chart => text.starts_with(report::markdown::CHART_MARK),

@@ -62,6 +62,10 @@ pub struct CeilingArgs {
     #[arg(short, long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
 
+    /// Overwrite a file that is not known to be a page of ours.
+    #[arg(long, requires = "out")]
+    pub force: bool,
+
     /// One JSON object (docs/json.md) instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -125,6 +129,10 @@ pub struct TrendArgs {
     /// Write a page with charts, too.
     #[arg(short, long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
+
+    /// Overwrite a file that is not known to be a page of ours.
+    #[arg(long, requires = "out")]
+    pub force: bool,
 }
 
 /// `plimsoll show`.

@@ -3,6 +3,7 @@
 use super::{print, print_json};
 use crate::args::{CeilingArgs, Pattern};
 use crate::failure::{Failure, suite_failure};
+use crate::outputs::{self, Kind};
 use crate::{suite, testbed};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
 use model::cluster::Change;
@@ -40,9 +41,7 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     }
     let ceilings = Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
     if let Some(out) = &args.out {
-        std::fs::write(out, ceiling::html(&ceilings)).map_err(|error| {
-            Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
-        })?;
+        outputs::write(out, Kind::Page, args.force, ceiling::html(&ceilings).as_bytes())?;
         eprintln!("page      {}", out.display());
     }
     if args.json { print_json(&ceiling::json(&ceilings)) } else { print(&ceiling::table(&ceilings)) }

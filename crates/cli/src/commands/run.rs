@@ -6,6 +6,7 @@ use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::Listener;
+use crate::outputs::{self, Kind};
 use crate::screen::Stream;
 use crate::suite;
 use crate::view::{Labels, News, View};
@@ -179,7 +180,7 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 /// Table or JSON, and the HTML page beside the run file.
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
-    let written = std::fs::write(&page, report::html::render(&[record]));
+    let written = outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
     let table = report::table::results(record);
     if how.json {
         eprintln!("{table}");
@@ -191,12 +192,13 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     }
     match written {
         Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),
-        Err(error) => eprintln!(
-            "warning: the report {} cannot be written: {error}; the run is kept in {}: try `plimsoll report {} --out ELSEWHERE.html`",
-            page.display(),
-            out.display(),
-            out.display()
-        ),
+        Err(error) => {
+            // Its remedies are those of `plimsoll report`.
+            let why = error.to_string();
+            let why = why.split(';').next().unwrap_or_default().trim_start_matches("error: ");
+            let run = out.display();
+            eprintln!("warning: {why}; the run is kept in {run}: try `plimsoll report {run} --out ELSEWHERE.html`");
+        }
     }
     Ok(())
 }

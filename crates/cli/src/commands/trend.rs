@@ -5,6 +5,7 @@ use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::TrendArgs;
 use crate::failure::Failure;
+use crate::outputs::{self, Kind};
 use model::Record;
 use report::trend::Named;
 use std::path::{Path, PathBuf};
@@ -36,9 +37,7 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
         print(&report::trend::table(&found, &runs))?;
     }
     if let Some(out) = &args.out {
-        std::fs::write(out, report::trend::page(&found, &runs)).map_err(|error| {
-            Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", out.display()))
-        })?;
+        outputs::write(out, Kind::Page, args.force, report::trend::page(&found, &runs).as_bytes())?;
         eprintln!("trend     {}", out.display());
     }
     gate(&args.fail_if, &found.latest)
