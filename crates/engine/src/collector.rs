@@ -137,17 +137,23 @@ impl Collector {
         }
     }
 
+    /// When an interval begins: the one that the wall is in does so twice.
+    fn begin_of(&self, (number, phase): Slot) -> u64 {
+        let begin_ns = self.timetable.end_of(number) - self.timetable.interval_ns;
+        match phase {
+            Phase::Load => begin_ns,
+            // A worker that saw the wall late has told of the interval after it by then, and that is empty.
+            Phase::Tail | Phase::Drain => begin_ns.max(self.wall_ns.unwrap_or(0)),
+        }
+    }
+
     /// Hands out the next interval, which was over at `over_ns` at the latest.
     fn hand_out(&mut self, over_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
         let (number, phase) = self.next;
         let wall_ns = self.wall_ns.unwrap_or(u64::MAX);
         let full_ns = self.timetable.end_of(number);
-        let begin_ns = full_ns - self.timetable.interval_ns;
-        let (begin_ns, end_ns) = match phase {
-            Phase::Load => (begin_ns, full_ns.min(wall_ns)),
-            // A worker that saw the wall late has told of the interval after it by then, and that is empty.
-            Phase::Tail | Phase::Drain => (begin_ns.max(self.wall_ns.unwrap_or(0)), full_ns),
-        };
+        let begin_ns = self.begin_of(self.next);
+        let end_ns = if phase == Phase::Load { full_ns.min(wall_ns) } else { full_ns };
         let (ops, workers) = self.pending.remove(&self.next).unwrap_or_default().into_samples();
         let start_ns = begin_ns - self.timetable.start_ns;
         let length_ns = end_ns.min(over_ns).saturating_sub(begin_ns);
@@ -178,6 +184,10 @@ impl Collector {
         while let Some((&last, _)) = self.pending.last_key_value() {
             let over_ns = if self.next >= last { self.load_end_ns } else { u64::MAX };
             self.hand_out(over_ns, sink);
+        }
+        // Where the target answered nobody until the end, nobody turned a page there, and the time counts all the same.
+        while self.begin_of(self.next) < self.load_end_ns {
+            self.hand_out(self.load_end_ns, sink);
         }
         let start_ns = self.load_end_ns - self.timetable.start_ns;
         let length_ns = end_ns.max(self.drain_end_ns).saturating_sub(self.load_end_ns);
@@ -245,6 +255,33 @@ mod tests {
             (1, Phase::Load, 100, 30, 3),
             (2, Phase::Tail, 130, 70, 4),
             (3, Phase::Tail, 200, 50, 3),
+        ];
+        assert_eq!(summary, expected);
+    }
+
+    #[test]
+    fn the_time_in_which_nobody_was_answered_counts_to_the_end_of_the_load() {
+        let timetable =
+            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
+        let stage =
+            HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(), worker()] };
+        let mut collector = Collector::new(&stage, 0, timetable);
+        let mut told = Vec::new();
+        let mut sink = |sample: IntervalSample| told.push(sample);
+        // A stall from 1,080 on; the load is over at 1,330, and what was outstanding comes back later.
+        collector.take(0, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
+        collector.take(1, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
+        collector.take(0, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
+        collector.take(1, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
+        collector.finish(None, 1_400, &mut sink);
+        let summary: Vec<_> = told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
+        let expected = [
+            (0, Phase::Load, 0, 100, 10),
+            (1, Phase::Load, 100, 100, 0),
+            (2, Phase::Load, 200, 100, 0),
+            (3, Phase::Load, 300, 30, 0),
+            (4, Phase::Drain, 330, 70, 2),
         ];
         assert_eq!(summary, expected);
     }
