@@ -109,6 +109,13 @@ fn a_stall_shows_in_an_open_loop_and_a_closed_one_is_warned_of() {
 }
 
 #[test]
+fn a_stall_that_outlasts_the_load_takes_its_time_from_the_figures() {
+    // Of the 20 s of the load, which begins after 10 s, the device works for 15.
+    let row = measured("md1,stall=25s+100s", "depth = 32", 20);
+    assert_near(number(&row, "iops"), 7_500.0, 0.005, "md1 for three quarters of the time");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_to_the_bit() {
     let run = || measured("ssd", "read = \"70%\"\ndepth = 8", 2);
     assert_eq!(run(), run());
