@@ -207,6 +207,41 @@ pub struct Head {
     pub max_ns: u64,
 }
 
+impl Head {
+    /// The exact arithmetic mean in ns; `None` when nothing was counted.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// The exact largest latency in ns; `None` when nothing was counted.
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max_ns)
+    }
+
+    /// What [`Histogram::quantile_ns`] says of the same histogram, from its buckets in use in rising order.
+    pub fn quantile_ns(&self, buckets: &[(u16, u64)], q: f64) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let mut seen = 0u64;
+        for (bucket, n) in buckets {
+            seen = seen.saturating_add(*n);
+            if seen >= rank {
+                return Some(self.middle_ns(usize::from(*bucket)));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// The middle of a bucket in ns, within what was really counted.
+    fn middle_ns(&self, bucket: usize) -> u64 {
+        let (low, high) = bucket_bounds(bucket);
+        let high = if bucket == BUCKETS - 1 { self.max_ns } else { high };
+        (low + high.saturating_sub(low) / 2).clamp(self.min_ns, self.max_ns)
+    }
+}
+
 /// Takes an encoded histogram apart: its buckets in use with their counts, in rising order, go into `buckets`, whose room is used again.
 ///
 /// # Errors
@@ -422,7 +457,8 @@ impl EncodedHistogram {
     }
 }
 
-fn put_varint(bytes: &mut Vec<u8>, mut value: u128) {
+/// Appends a number in LEB128: seven bits a byte, the lowest first.
+pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u128) {
     while value >= 0x80 {
         bytes.push((value as u8) | 0x80);
         value >>= 7;
@@ -444,8 +480,9 @@ fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
     Err(BadHistogram)
 }
 
+/// Takes a number in LEB128 off the front of `bytes`.
 #[inline]
-fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
+pub(crate) fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
     // Most counts and distances are a byte.
     if let Some((&byte, rest)) = bytes.split_first()
         && byte < 0x80
@@ -545,6 +582,17 @@ mod tests {
             let below = |limit: u64| values.iter().filter(|v| bucket_of(**v) <= bucket_of(limit)).count() as u64;
             prop_assert_eq!(encoded.at_most(limits), Ok(limits.map(below)));
             prop_assert_eq!(encoded.sum_ns(), Ok(of(&values).sum_ns()));
+        }
+
+        #[test]
+        fn quantiles_from_the_buckets_in_use_are_those_of_the_histogram(
+            values in prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..200),
+            q in 0.0f64..=1.0,
+        ) {
+            let (whole, mut buckets) = (of(&values), Vec::new());
+            let head = take_apart(&whole.encode().0, &mut buckets).expect("own encoding");
+            prop_assert_eq!(head.quantile_ns(&buckets, q), whole.quantile_ns(q));
+            prop_assert_eq!((head.mean_ns(), head.max_ns()), (whole.mean_ns(), whole.max_ns()));
         }
 
         #[test]

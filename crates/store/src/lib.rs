@@ -5,6 +5,7 @@
 
 mod counters;
 mod error;
+mod kept;
 mod occurrences;
 mod open;
 mod place;

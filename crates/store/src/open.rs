@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, TABLES};
+use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
 use std::io::Read;
@@ -220,16 +220,18 @@ impl Header {
 /// What somebody added for themselves is not looked at.
 fn check_schema(connection: &Connection) -> Result<(), String> {
     check_tables(connection, TABLES)?;
-    let occurrences = "SELECT count(*) FROM sqlite_schema WHERE name = 'occurrences'";
-    if connection.query_row(occurrences, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string())? > 0 {
-        check_tables(connection, OCCURRENCE_TABLES)?;
+    // Files of earlier versions lack some of these.
+    for (names, tables) in [
+        ("'occurrences'", OCCURRENCE_TABLES),
+        ("'sums', 'stage_sums'", SUM_TABLES),
+        ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
+    ] {
+        let there = format!("SELECT count(*) FROM sqlite_schema WHERE name IN ({names})");
+        if connection.query_row(&there, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string())? > 0 {
+            check_tables(connection, tables)?;
+        }
     }
-    let counters = "SELECT count(*) FROM sqlite_schema WHERE name IN ('counter_samples', 'counter_series', 'counters')";
-    match connection.query_row(counters, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string())? {
-        // From before there were counters.
-        0 => Ok(()),
-        _ => check_tables(connection, COUNTER_TABLES),
-    }
+    Ok(())
 }
 
 fn check_tables(connection: &Connection, tables: &str) -> Result<(), String> {

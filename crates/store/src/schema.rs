@@ -70,6 +70,16 @@ CREATE TABLE occurrences (
 );
 ";
 
+/// The tables of what the samples come to. A fresh run file has them, and nothing in them as long as it has few samples; files of versions without
+/// them are read all the same.
+pub const SUM_TABLES: &str = "
+CREATE TABLE sums (
+    block INTEGER PRIMARY KEY, stages INTEGER NOT NULL, samples INTEGER NOT NULL, errors INTEGER NOT NULL, workers INTEGER NOT NULL,
+    worker_samples INTEGER NOT NULL
+);
+CREATE TABLE stage_sums (block INTEGER NOT NULL, stage INTEGER NOT NULL, spans BLOB NOT NULL, sums BLOB NOT NULL, times BLOB NOT NULL);
+";
+
 /// The tables of the kernel's counters. A fresh run file has them; those of versions without counters do not, and are read all the same.
 pub const COUNTER_TABLES: &str = "
 CREATE TABLE counter_samples (

@@ -1,6 +1,7 @@
 //! Reads a run file without holding its samples: they are added up as they come, by several threads, each of which has a part of the rows.
 
 use crate::error::StoreError;
+use crate::kept::{Again, Kept, Reach};
 use crate::open::{Opened, open};
 use crate::plausible;
 use crate::reader::{Problem, check_pages, head, small, unsigned};
@@ -68,21 +69,31 @@ fn check_rest(connection: &Connection) -> Result<(), Problem> {
 
 fn record(source: &Source, is_checked: bool) -> Result<Record, Problem> {
     let mut record = head(&source.opened.connection)?;
-    let stages = Stages(frames(source, &record)?);
+    let (frames, kept) = frames(source, &record)?;
+    let stages = Stages(frames);
     let mut sums = vec![Sums::default(); stages.0.len()];
+    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
+    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
     let mut is_whole = true;
-    is_whole &= scan(source, "samples", &mut sums, |connection, rows, sums| ops(connection, rows, &stages, sums))?;
-    is_whole &= scan(source, "workers", &mut sums, |connection, rows, sums| workers(connection, rows, &stages, sums))?;
+    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
+        ops(connection, part, &stages, sums)
+    })?;
+    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
+        workers(connection, part, &stages, sums)
+    })?;
     let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
     let known = Known(there);
-    is_whole &= scan(source, "worker_samples", &mut sums, |connection, rows, sums| {
-        worker_ops(connection, rows, (&stages, &known), sums)
+    let counts = left("worker_samples", |reach| reach.worker_samples);
+    is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
+        worker_ops(connection, part, (&stages, &known), sums)
     })?;
     if !is_checked && !is_whole {
         // Somebody took rows out, or pages are lost.
         check_pages(&source.opened.connection)?;
     }
-    errors(&source.opened.connection, &stages, &mut sums)?;
+    for part in left("errors", |reach| reach.errors).parts() {
+        errors(&source.opened.connection, part, &stages, &mut sums)?;
+    }
     for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
         sums.close();
         if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
@@ -98,6 +109,8 @@ impl From<Unfit> for Problem {
             Unfit::Histogram => "a histogram does not fit its count",
             Unfit::Twice => "an operation stands twice in one interval",
             Unfit::Stray => "a row belongs to an operation that is not there",
+            Unfit::Huge => "a number is out of range",
+            Unfit::Block => "the sums of samples are none",
         })
     }
 }
@@ -118,13 +131,51 @@ impl Stages {
     }
 }
 
-/// The intervals of every stage.
-fn frames(source: &Source, record: &Record) -> Result<Vec<(u32, Frame)>, Problem> {
+/// The intervals of every stage, and the sums of a part of them.
+fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept), Problem> {
     let hosts = record.plan.hosts.len() as u32;
     let connection = &source.opened.connection;
     let mut begun: Vec<u32> = record.stages.iter().map(|stage| stage.stage).collect();
     begun.sort_unstable();
     begun.dedup();
+    check_begun(connection, &begun, hosts)?;
+    let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
+    let kept = Kept::find(connection, &begun, hosts, &mut by_stage)?;
+    let after = kept.reach().samples;
+    let mut spans: Vec<(usize, u32, Vec<Span>)> = Vec::new();
+    // With the first interval that no sum has; there is no more of it where there is none.
+    let next =
+        |at: usize, host| by_stage[at].get(&host).and_then(|spans: &Vec<Span>| spans.last()).map(|span| span.interval);
+    let jobs: Vec<(usize, u32, Option<u32>)> = (0..begun.len())
+        .flat_map(|at| (0..hosts).map(move |host| (at, host)))
+        .map(|(at, host)| (at, host, next(at, host)))
+        .collect();
+    let rows: i64 = connection.query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
+    let parts = source.threads(rows.saturating_sub(after));
+    let of_jobs = |connection: &Connection, jobs: &[(usize, u32, Option<u32>)]| {
+        let found =
+            jobs.iter().map(|(at, host, after)| Ok((*at, *host, spans_of(connection, begun[*at], *host, *after)?)));
+        found.collect::<Result<Vec<_>, Problem>>()
+    };
+    if parts < 2 {
+        spans = of_jobs(connection, &jobs)?;
+    } else {
+        let chunks = jobs.chunks(jobs.len().div_ceil(parts).max(1));
+        let found = side_by_side(source, chunks.collect(), &of_jobs)?;
+        found.into_iter().for_each(|found| spans.extend(found));
+    }
+    for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
+        by_stage[at].entry(host).or_default().extend(found);
+    }
+    let frame = |(number, spans): (u32, _)| {
+        let stage = record.stage(number)?;
+        Some((number, Frame::new(record, stage, spans)))
+    };
+    Ok((begun.into_iter().zip(by_stage).filter_map(frame).collect(), kept))
+}
+
+/// Whether all intervals are of stages that began, and of hosts that there are.
+fn check_begun(connection: &Connection, begun: &[u32], hosts: u32) -> Result<(), Problem> {
     // From one stage to the next by the key, without a look at the rows in between.
     let mut last: i64 = i64::MIN;
     let next = "SELECT stage FROM intervals WHERE stage > ? ORDER BY stage LIMIT 1";
@@ -142,38 +193,15 @@ fn frames(source: &Source, record: &Record) -> Result<Vec<(u32, Frame)>, Problem
         }
         last = stage;
     }
-    let mut spans: Vec<(usize, u32, Vec<Span>)> = Vec::new();
-    let jobs: Vec<(usize, u32)> = (0..begun.len()).flat_map(|at| (0..hosts).map(move |host| (at, host))).collect();
-    let rows: i64 = connection.query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
-    let parts = source.threads(rows);
-    let of_jobs = |connection: &Connection, jobs: &[(usize, u32)]| {
-        let found = jobs.iter().map(|(at, host)| Ok((*at, *host, spans_of(connection, begun[*at], *host)?)));
-        found.collect::<Result<Vec<_>, Problem>>()
-    };
-    if parts < 2 {
-        spans = of_jobs(connection, &jobs)?;
-    } else {
-        let chunks = jobs.chunks(jobs.len().div_ceil(parts).max(1));
-        let found = side_by_side(source, chunks.collect(), &of_jobs)?;
-        found.into_iter().for_each(|found| spans.extend(found));
-    }
-    let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
-    for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
-        by_stage[at].insert(host, found);
-    }
-    let frame = |(number, spans): (u32, _)| {
-        let stage = record.stage(number)?;
-        Some((number, Frame::new(record, stage, spans)))
-    };
-    Ok(begun.into_iter().zip(by_stage).filter_map(frame).collect())
+    Ok(())
 }
 
-/// A host's intervals of a stage, in the order of the key.
-fn spans_of(connection: &Connection, stage: u32, host: u32) -> Result<Vec<Span>, Problem> {
-    let query =
-        "SELECT interval, phase, start_ns, length_ns FROM intervals WHERE stage = ? AND host = ? ORDER BY interval";
+/// A host's intervals of a stage behind one of them, in the order of the key.
+fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) -> Result<Vec<Span>, Problem> {
+    let query = "SELECT interval, phase, start_ns, length_ns FROM intervals WHERE stage = ? AND host = ? AND interval > ? \
+                 ORDER BY interval";
     let mut statement = connection.prepare_cached(query)?;
-    let mut rows = statement.query(params![stage, host])?;
+    let mut rows = statement.query(params![stage, host, after.map_or(i64::MIN, i64::from)])?;
     let mut spans = Vec::new();
     while let Some(row) = rows.next()? {
         let phase = row.get_ref(1)?.as_str().ok().and_then(Phase::from_name);
@@ -207,33 +235,79 @@ fn side_by_side<J: Send, R: Send>(
 
 type Rows = (i64, i64);
 
-/// Takes in all rows of a table, by their numbers. Says whether every number from the first to the last one is there, as a writer leaves it.
+/// Rows of a table that are to be added up, by their numbers; of one stage or of all.
+#[derive(Clone, Copy)]
+struct Part {
+    rows: Rows,
+    only: Option<usize>,
+}
+
+impl Part {
+    /// Whether it takes those of the stage at this place.
+    fn takes(&self, at: usize) -> bool {
+        self.only.is_none_or(|only| only == at)
+    }
+}
+
+/// The rows of a table that no sum stands for.
+struct Left {
+    table: &'static str,
+    /// All behind this number.
+    after: i64,
+    again: Vec<Part>,
+}
+
+impl Left {
+    fn of(table: &'static str, reach: &Reach, again: &[Again], rows: fn(&Reach) -> i64) -> Left {
+        let part = |again: &Again| {
+            let (after, last) = (rows(&again.reach.0), rows(&again.reach.1));
+            Part { rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last), only: Some(again.at) }
+        };
+        Left { table, after: rows(reach), again: again.iter().map(part).collect() }
+    }
+
+    /// All behind the sums.
+    fn rest(&self) -> Part {
+        Part { rows: (if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN }, i64::MAX), only: None }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = Part> {
+        self.again.iter().copied().chain([self.rest()])
+    }
+}
+
+/// Takes in the rows of a table that are left. Says whether, of those behind the sums, every number from the first to the last one is there,
+/// as a writer leaves it.
 fn scan(
     source: &Source,
-    table: &str,
+    left: &Left,
     sums: &mut [Sums],
-    take: impl Fn(&Connection, Rows, &mut [Sums]) -> Result<u64, Problem> + Sync,
+    take: impl Fn(&Connection, Part, &mut [Sums]) -> Result<u64, Problem> + Sync,
 ) -> Result<bool, Problem> {
+    for part in &left.again {
+        take(&source.opened.connection, *part, sums)?;
+    }
     let ends = |end: &str| {
-        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {table}");
+        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table);
         source.opened.connection.query_row(&query, [], |row| row.get::<_, i64>(0))
     };
-    let (first, last) = (ends("min")?, ends("max")?);
-    let wanted = if last > 0 { last.abs_diff(first).saturating_add(1) } else { 0 };
+    let (first, last) = (if left.after > 0 { left.after.saturating_add(1) } else { ends("min")? }, ends("max")?);
+    let wanted = if last > 0 && last >= first { last.abs_diff(first).saturating_add(1) } else { 0 };
     let parts = source.threads(last.saturating_sub(first));
     if parts < 2 {
-        return Ok(take(&source.opened.connection, (i64::MIN, i64::MAX), sums)? == wanted);
+        return Ok(take(&source.opened.connection, left.rest(), sums)? == wanted);
     }
     let step = last.saturating_sub(first) / parts as i64 + 1;
     let from = |part: i64| first.saturating_add(step.saturating_mul(part));
-    let ranges = (0..parts as i64).map(|part| (from(part), from(part + 1).saturating_sub(1))).collect();
+    let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
     let count = sums.len();
-    let found = side_by_side(source, ranges, &|connection: &Connection, rows: Rows| {
-        let mut sums = vec![Sums::default(); count];
-        let taken = take(connection, rows, &mut sums)?;
-        sums.iter_mut().for_each(Sums::close);
-        Ok((taken, sums))
-    })?;
+    let found =
+        side_by_side(source, (0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
+            let mut sums = vec![Sums::default(); count];
+            let taken = take(connection, part, &mut sums)?;
+            sums.iter_mut().for_each(Sums::close);
+            Ok((taken, sums))
+        })?;
     let mut taken = 0u64;
     for (rows, part) in found {
         taken = taken.saturating_add(rows);
@@ -266,10 +340,13 @@ fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
     op.ok_or_else(|| "an operation is none".into())
 }
 
-fn ops(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
+fn ops(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
     let query = "SELECT stage, host, interval, work, op, ios, bytes, latency FROM samples WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
-    each_in(connection, query, rows, |row| {
+    each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
+        if !part.takes(at) {
+            return Ok(());
+        }
         let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
         let done = OpRow { work, op, ios: unsigned(row.get(5)?)?, bytes: unsigned(row.get(6)?)? };
         let latency = row.get_ref(7)?.as_blob().map_err(|_| "a histogram is none")?;
@@ -277,11 +354,14 @@ fn ops(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sums]) 
     })
 }
 
-fn workers(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
+fn workers(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
     let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers \
                  WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
-    each_in(connection, query, rows, |row| {
+    each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
+        if !part.takes(at) {
+            return Ok(());
+        }
         let cpu_ns = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
         sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, cpu_ns);
         Ok(())
@@ -290,14 +370,17 @@ fn workers(connection: &Connection, rows: Rows, stages: &Stages, sums: &mut [Sum
 
 fn worker_ops(
     connection: &Connection,
-    rows: Rows,
+    part: Part,
     (stages, known): (&Stages, &Known),
     sums: &mut [Sums],
 ) -> Result<u64, Problem> {
     let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples \
                  WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
-    each_in(connection, query, rows, |row| {
+    each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
+        if !part.takes(at) {
+            return Ok(());
+        }
         let (worker, ios) = (small(row.get(3)?)?, unsigned(row.get(5)?)?);
         unsigned(row.get(6)?)?;
         unsigned(row.get(7)?)?;
@@ -311,11 +394,14 @@ fn worker_ops(
 }
 
 /// Failed requests, once all operations are there. They are few, or else nothing is as fast as it should be.
-fn errors(connection: &Connection, stages: &Stages, sums: &mut [Sums]) -> Result<(), Problem> {
+fn errors(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<(), Problem> {
     let query =
         "SELECT stage, host, interval, work, op, errno, count FROM errors WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
-    each_in(connection, query, (i64::MIN, i64::MAX), |row| {
+    each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
+        if !part.takes(at) {
+            return Ok(());
+        }
         let of = (small(row.get(3)?)?, op(row, 4)?);
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
         Ok(sums[at].errors(place, of, errno, unsigned(row.get(6)?)?)?)

@@ -2,11 +2,13 @@
 
 use crate::counters::{self, Series};
 use crate::error::StoreError;
+use crate::kept::Keeper;
 use crate::occurrences;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, TABLES};
+use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES};
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
+use model::histogram::take_apart;
 use model::plan::{Plan, Point};
 use model::sample::{IntervalSample, OpSample};
 use model::testbed::HostFacts;
@@ -23,6 +25,7 @@ pub struct Writer {
     connection: Connection,
     plan: Plan,
     series: Series,
+    sums: Keeper,
     /// Whether the disk was waited for: what was there before the first sample holds then also against a power cut.
     is_settled: bool,
 }
@@ -44,13 +47,14 @@ impl Writer {
             _ => StoreError::Create(path.to_owned(), error.to_string()),
         })?;
         let filled = fill(path, plan, testbed, version, started_unix_ns);
-        let series = Series::default();
+        let (series, sums) = (Series::default(), Keeper::new(plan.hosts.len()));
         filled
             .map(|connection| Writer {
                 path: path.to_owned(),
                 connection,
                 plan: plan.clone(),
                 series,
+                sums,
                 is_settled: false,
             })
             .map_err(|error| {
@@ -76,19 +80,23 @@ impl Writer {
     /// # Errors
     /// As [`append`](Self::append).
     pub fn append_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        let (plan, series) = (&mut self.plan, &mut self.series);
+        let (plan, series, sums) = (&mut self.plan, &mut self.series, &mut self.sums);
         let written = self.connection.transaction().and_then(|transaction| {
             for event in events {
                 if let Event::PointAdded(addition) = event {
                     plan.add(addition);
                 }
-                write(&transaction, plan, series, event)?;
+                write(&transaction, plan, (series, sums), event)?;
             }
-            transaction.commit()
+            sums.settle(&transaction, events.iter().any(|event| matches!(event, Event::RunEnded { .. })))?;
+            transaction.commit()?;
+            sums.committed();
+            Ok(())
         });
         let written = written.and_then(|()| self.settle(events));
         written.map_err(|error| {
             self.series.forget();
+            self.sums.void();
             StoreError::Write(self.path.clone(), in_words(&error))
         })
     }
@@ -140,6 +148,7 @@ fn fill(
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
+    transaction.execute_batch(SUM_TABLES)?;
     transaction.execute(
         "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)",
         params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), json(plan)?],
@@ -188,7 +197,12 @@ pub(crate) fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn write(transaction: &Transaction<'_>, plan: &Plan, series: &mut Series, event: &Event) -> rusqlite::Result<()> {
+fn write(
+    transaction: &Transaction<'_>,
+    plan: &Plan,
+    (series, sums): (&mut Series, &mut Keeper),
+    event: &Event,
+) -> rusqlite::Result<()> {
     match event {
         Event::StageStarted { stage, unix_ns } => {
             let planned = plan.stages.get(*stage as usize);
@@ -201,13 +215,18 @@ fn write(transaction: &Transaction<'_>, plan: &Plan, series: &mut Series, event:
             write_point(transaction, number as i64, &addition.point)?;
             transaction.execute("UPDATE run SET plan = ?", params![json(plan)?])?;
         }
-        Event::Sample(sample) => write_sample(transaction, sample)?,
+        Event::Sample(sample) => {
+            sums.before(transaction, sample)?;
+            write_sample(transaction, sample)?;
+            sums.take(plan, sample);
+        }
         Event::HostStarted(start) => {
             let row = params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
             transaction.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", row)?;
         }
         Event::Counters(sample) => counters::write(transaction, series, sample)?,
         Event::StageEnded { stage, end } => {
+            sums.ended(*stage);
             let (state, reason) = match end {
                 StageEnd::Complete => ("complete", None),
                 StageEnd::Interrupted => ("interrupted", None),
@@ -291,7 +310,8 @@ fn write_mark(
 fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSample) -> rusqlite::Result<()> {
     let (stage, host, interval, name) = (sample.stage, sample.host, sample.interval, op.op.name());
     // For those who look with other programs; we read the histogram. One that is none comes without them.
-    let latency = op.latency.decode().unwrap_or_default();
+    let mut buckets = Vec::new();
+    let latency = take_apart(&op.latency.0, &mut buckets).unwrap_or_default();
     transaction.prepare_cached("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(
         params![
             stage,
@@ -303,8 +323,8 @@ fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSampl
             number(op.bytes),
             number(op.error_count()),
             latency.mean_ns(),
-            latency.quantile_ns(0.5).map(number),
-            latency.quantile_ns(0.99).map(number),
+            latency.quantile_ns(&buckets, 0.5).map(number),
+            latency.quantile_ns(&buckets, 0.99).map(number),
             latency.max_ns().map(number),
             op.latency.0
         ],

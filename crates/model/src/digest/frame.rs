@@ -79,11 +79,7 @@ impl Frame {
             loads.map_or(0, |span| span.interval.saturating_add(1))
         };
         let degraded_from = lost.iter().map(next).min();
-        let workers = (0..).zip(&plan.hosts).flat_map(|(number, host)| {
-            let workers = host.stages.get(stage as usize).map_or(&[][..], |stage| &stage.workers);
-            (0..).zip(workers).map(move |(worker, planned)| ((number, worker), planned.work))
-        });
-        let works = workers.collect();
+        let works = works(plan, stage);
         let planned = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
         // Requests that are due at their own times tell by it how it went; where something happened, it is asked what that did to it.
         let has_happened = record.occurrences.iter().any(|one| one.stage == Some(stage));
@@ -92,12 +88,32 @@ impl Frame {
         Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
     }
 
+    /// One that grows with the samples of a block, as long as nobody knows what will count: everything does, and every time is kept.
+    pub(super) fn growing(plan: &Plan, stage: u32) -> Frame {
+        let planned = plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+        Frame { works: works(plan, stage), timed: vec![true; planned], ..Frame::default() }
+    }
+
     /// Whether figures rest on an interval of load: on those without a lost host, unless there are no others, and of a stage that settled
     /// on its last window. Of what was lost before that, there is none.
     pub fn is_counted(&self, interval: u32) -> bool {
+        self.counted_range().contains(&interval)
+    }
+
+    fn counted_range(&self) -> std::ops::Range<u32> {
         let end = self.degraded_from.filter(|from| *from > 0).unwrap_or(u32::MAX);
         let start = if self.settled_from < end { self.settled_from } else { 0 };
-        (start..end).contains(&interval)
+        start..end
+    }
+
+    /// Whether figures rest on all intervals of load from the first to the last one of these, or on none; `None` where on some.
+    pub(super) fn are_counted(&self, first: u32, last: u32) -> Option<bool> {
+        let range = self.counted_range();
+        match (range.contains(&first), range.contains(&last)) {
+            (true, true) => Some(true),
+            (false, false) if last < range.start || first >= range.end => Some(false),
+            _ => None,
+        }
     }
 
     /// Where the sample of a host and an interval stands, if there is one.
@@ -124,11 +140,25 @@ impl Frame {
         self.timed.get(work as usize).copied().unwrap_or(false)
     }
 
+    /// Whether that is wanted of any work.
+    pub fn is_any_timed(&self) -> bool {
+        self.timed.contains(&true)
+    }
+
     /// The spans of a host that figures rest on.
     pub fn counted(&self, host: u32) -> impl Iterator<Item = &Span> {
         let is_counted = |span: &&Span| span.phase.counts() && self.is_counted(span.interval);
         self.spans.get(&host).into_iter().flatten().filter(is_counted)
     }
+}
+
+/// The work of each worker in a stage, by host and worker.
+fn works(plan: &Plan, stage: u32) -> BTreeMap<(u32, u32), u32> {
+    let workers = (0..).zip(&plan.hosts).flat_map(|(number, host)| {
+        let workers = host.stages.get(stage as usize).map_or(&[][..], |stage| &stage.workers);
+        (0..).zip(workers).map(move |(worker, planned)| ((number, worker), planned.work))
+    });
+    workers.collect()
 }
 
 /// The first interval of the last window of a stage of so many intervals that ended because it was steady; 0 for any other.

@@ -3,9 +3,13 @@
 //!
 //! Every sum is one of whole numbers, so that order and grouping make no difference to it.
 
+mod block;
+mod coded;
 mod frame;
 mod sums;
 
+pub use block::Block;
+pub use coded::{Held, SumBytes};
 pub use frame::{Frame, Moment, Place, Span};
 pub use sums::{Counts, HostPart, OpRow, Part, Sums, Total, Unfit, WorkerTotal};
 
@@ -35,20 +39,8 @@ impl Digest {
         let mut sums = Sums::default();
         for sample in &stage.samples {
             let Some(place) = frame.place(sample.host, sample.interval) else { continue };
-            for op in &sample.ops {
-                let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
-                // A file is refused for what is told here.
-                let _ = sums.op(&frame, place, row, &op.latency.0);
-                for (errno, count) in &op.errors {
-                    let _ = sums.errors(place, (op.work, op.op), *errno, *count);
-                }
-            }
-            for worker in &sample.workers {
-                sums.worker(&frame, place, worker.worker, (worker.cpu_user_ns, worker.cpu_system_ns));
-                for op in &worker.ops {
-                    sums.worker_op(place, worker.worker, op.op, op.ios);
-                }
-            }
+            // A file is refused for what is told here.
+            let _ = sums.sample(&frame, place, sample);
         }
         sums.close();
         Digest { frame, sums }

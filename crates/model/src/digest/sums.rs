@@ -2,6 +2,7 @@
 
 use super::frame::{Frame, Place};
 use crate::histogram::{EncodedHistogram, Head, Tight, take_apart};
+use crate::sample::IntervalSample;
 use crate::{Op, Phase};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,8 +16,12 @@ pub enum Unfit {
     Histogram,
     /// It stands twice in one interval.
     Twice,
-    /// It belongs to an operation or a worker that is not there.
+    /// It belongs to an operation, a worker or an interval that is not there.
     Stray,
+    /// Its numbers are larger than a run file has room for.
+    Huge,
+    /// The bytes of its [block](super::Block) are none.
+    Block,
 }
 
 /// Requests of one operation in an interval of a host.
@@ -42,7 +47,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, ios: u64, bytes: u64) {
+    pub(super) fn add(&mut self, ios: u64, bytes: u64) {
         self.ios = self.ios.saturating_add(ios);
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -67,9 +72,9 @@ pub struct HostPart {
     /// Requests that failed in intervals that count, by errno.
     pub errors: BTreeMap<i32, u64>,
     /// One more than the requests of each of the host's spans; 0 where there is no row. Empty, or as long as the spans.
-    ios: Vec<u64>,
+    pub(super) ios: Vec<u64>,
     /// The sum of their service times, in ns; empty where [that is not wanted](Frame::is_timed).
-    latency_ns: Vec<u64>,
+    pub(super) latency_ns: Vec<u64>,
 }
 
 impl HostPart {
@@ -159,6 +164,23 @@ impl Part {
         }
     }
 
+    /// Takes in what others came to in an interval.
+    pub(super) fn add_total(&mut self, moment: usize, total: Total) -> Result<(), Unfit> {
+        if self.total(moment).is_none() {
+            if self.totals.len() <= moment {
+                self.totals.resize(moment + 1, None);
+            }
+            self.totals[moment] = Some(total);
+            return Ok(());
+        }
+        let mut latency = Tight::default();
+        let mut buckets = Vec::new();
+        let head = take_apart(&total.latency.0, &mut buckets).map_err(|_| Unfit::Histogram)?;
+        latency.add(&head, &buckets).map_err(|_| Unfit::Histogram)?;
+        self.keep(moment, total.counts, &latency);
+        Ok(())
+    }
+
     fn close(&mut self) {
         while let Some((moment, counts, latency)) = self.open.pop_front() {
             self.keep(moment, counts, &latency);
@@ -179,6 +201,15 @@ pub struct WorkerTotal {
     pub ios: BTreeMap<Op, u64>,
 }
 
+impl WorkerTotal {
+    pub(super) fn add(&mut self, other: WorkerTotal) {
+        self.user_ns = self.user_ns.saturating_add(other.user_ns);
+        self.system_ns = self.system_ns.saturating_add(other.system_ns);
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        add_all(&mut self.ios, other.ios);
+    }
+}
+
 /// All sums of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
@@ -194,6 +225,28 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Takes in all that a host did in an interval.
+    ///
+    /// # Errors
+    /// Something of it does not fit; it counts as far as it can be told, and so does the rest.
+    pub fn sample(&mut self, frame: &Frame, place: Place, sample: &IntervalSample) -> Result<(), Unfit> {
+        let mut taken = Ok(());
+        for op in &sample.ops {
+            let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
+            taken = taken.and(self.op(frame, place, row, &op.latency.0));
+            for (errno, count) in &op.errors {
+                taken = taken.and(self.errors(place, (op.work, op.op), *errno, *count));
+            }
+        }
+        for worker in &sample.workers {
+            self.worker(frame, place, worker.worker, (worker.cpu_user_ns, worker.cpu_system_ns));
+            for op in &worker.ops {
+                self.worker_op(place, worker.worker, op.op, op.ios);
+            }
+        }
+        taken
+    }
+
     /// Takes in an operation of a host's interval, with its encoded histogram.
     ///
     /// # Errors
@@ -273,11 +326,7 @@ impl Sums {
             }
         }
         for (key, worker) in other.workers {
-            let mine = self.workers.entry(key).or_default();
-            mine.user_ns = mine.user_ns.saturating_add(worker.user_ns);
-            mine.system_ns = mine.system_ns.saturating_add(worker.system_ns);
-            mine.time_ns = mine.time_ns.saturating_add(worker.time_ns);
-            add_all(&mut mine.ios, worker.ios);
+            self.workers.entry(key).or_default().add(worker);
         }
         for (work, column) in other.cpu_ns {
             add_columns(self.cpu_ns.entry(work).or_default(), &column);
@@ -317,19 +366,14 @@ impl Part {
             host.counts.add(row.ios, row.bytes);
             fits &= host.latency.add(head, buckets).is_ok();
         }
-        if host.ios.is_empty() {
-            // Zeros that nothing was written over cost no memory.
-            host.ios = vec![0; place.of];
-        }
+        reach(&mut host.ios, place.of);
         let mut is_twice = false;
         if let Some(slot) = host.ios.get_mut(place.at) {
             is_twice = *slot > 0;
             *slot = (*slot).max(1).saturating_add(row.ios);
         }
         if frame.is_timed(row.work) {
-            if host.latency_ns.is_empty() {
-                host.latency_ns = vec![0; place.of];
-            }
+            reach(&mut host.latency_ns, place.of);
             if let Some(slot) = host.latency_ns.get_mut(place.at) {
                 *slot = slot.saturating_add(u64::try_from(head.sum_ns).unwrap_or(u64::MAX));
             }
@@ -344,19 +388,9 @@ impl Part {
     fn merge(&mut self, other: Part) -> Result<(), Unfit> {
         self.close();
         for (moment, total) in other.totals.into_iter().enumerate() {
-            let Some(total) = total else { continue };
-            if self.total(moment).is_none() {
-                if self.totals.len() <= moment {
-                    self.totals.resize(moment + 1, None);
-                }
-                self.totals[moment] = Some(total);
-                continue;
+            if let Some(total) = total {
+                self.add_total(moment, total)?;
             }
-            let mut latency = Tight::default();
-            let mut buckets = Vec::new();
-            let head = take_apart(&total.latency.0, &mut buckets).map_err(|_| Unfit::Histogram)?;
-            latency.add(&head, &buckets).map_err(|_| Unfit::Histogram)?;
-            self.keep(moment, total.counts, &latency);
         }
         for (mine, theirs) in self.phases.iter_mut().zip(other.phases) {
             mine.add(theirs.ios, theirs.bytes);
@@ -377,7 +411,17 @@ impl Part {
     }
 }
 
-fn add_all<K: Ord>(sums: &mut BTreeMap<K, u64>, others: BTreeMap<K, u64>) {
+/// Makes a column as long as a host has spans; those of a block become more on the way.
+pub(super) fn reach(column: &mut Vec<u64>, spans: usize) {
+    if column.is_empty() {
+        // Zeros that nothing was written over cost no memory.
+        *column = vec![0; spans];
+    } else if column.len() < spans {
+        column.resize(spans, 0);
+    }
+}
+
+pub(super) fn add_all<K: Ord>(sums: &mut BTreeMap<K, u64>, others: BTreeMap<K, u64>) {
     for (key, count) in others {
         let sum = sums.entry(key).or_insert(0);
         *sum = sum.saturating_add(count);

@@ -1,0 +1,451 @@
+//! The bytes of a block of sums, and how they are added to the others. `docs/run-file.md` has the layout.
+//!
+//! All numbers are LEB128. What is read may come from anybody: it is refused where it contradicts itself, and nothing is made larger than the
+//! bytes that say so.
+
+use super::frame::{Frame, Span};
+use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, reach};
+use crate::histogram::{EncodedHistogram, put_varint, take_apart, take_u64};
+use crate::{Op, Phase};
+use std::collections::BTreeMap;
+
+/// The version of the layout, the first byte of each part.
+const LAYOUT: u8 = 1;
+const PHASES: [Phase; 3] = [Phase::Load, Phase::Tail, Phase::Drain];
+
+/// A block of sums as bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SumBytes {
+    /// When the hosts did something.
+    pub spans: Vec<u8>,
+    /// What it comes to.
+    pub sums: Vec<u8>,
+    /// How long the requests took on each host in each interval, which is not always asked for.
+    pub times: Vec<u8>,
+}
+
+/// Where the spans of a block went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its lowest interval of load may be this one.
+    base: u32,
+    /// Hosts, with the place of their first span among all of the host's, and how many the block has.
+    hosts: Vec<(u32, usize, usize)>,
+    /// The lowest and the highest interval of load.
+    loads: Option<(u32, u32)>,
+}
+
+/// Numbers and names in a row.
+struct Out(Vec<u8>);
+
+impl Out {
+    fn new() -> Out {
+        Out(vec![LAYOUT])
+    }
+
+    fn put(&mut self, value: u64) {
+        put_varint(&mut self.0, u128::from(value));
+    }
+
+    /// A difference, small in either direction.
+    fn put_difference(&mut self, value: u64, from: u64) {
+        let difference = value.wrapping_sub(from) as i64;
+        self.put(((difference << 1) ^ (difference >> 63)) as u64);
+    }
+
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.put(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn put_counts(&mut self, counts: Counts) {
+        self.put(counts.ios);
+        self.put(counts.bytes);
+    }
+
+    fn put_errors(&mut self, errors: &BTreeMap<i32, u64>) {
+        self.put(errors.len() as u64);
+        for (errno, count) in errors {
+            self.put_difference(i64::from(*errno) as u64, 0);
+            self.put(*count);
+        }
+    }
+
+    fn put_column(&mut self, column: &[u64]) {
+        self.put(column.len() as u64);
+        column.iter().for_each(|value| self.put(*value));
+    }
+}
+
+/// What is left to be read.
+struct In<'a>(&'a [u8]);
+
+impl<'a> In<'a> {
+    fn new(bytes: &'a [u8]) -> Result<In<'a>, Unfit> {
+        match bytes.split_first() {
+            Some((&LAYOUT, rest)) => Ok(In(rest)),
+            _ => Err(Unfit::Block),
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<u64, Unfit> {
+        take_u64(&mut self.0).map_err(|_| Unfit::Block)
+    }
+
+    fn difference(&mut self, from: u64) -> Result<u64, Unfit> {
+        let folded = self.take()?;
+        let difference = (folded >> 1) as i64 ^ -((folded & 1) as i64);
+        Ok(from.wrapping_add(difference as u64))
+    }
+
+    fn small(&mut self) -> Result<u32, Unfit> {
+        u32::try_from(self.take()?).map_err(|_| Unfit::Block)
+    }
+
+    /// How many follow, each of which takes a byte at least.
+    fn count(&mut self) -> Result<usize, Unfit> {
+        let count = usize::try_from(self.take()?).map_err(|_| Unfit::Block)?;
+        if count <= self.0.len() { Ok(count) } else { Err(Unfit::Block) }
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8], Unfit> {
+        let (bytes, rest) = self.0.split_at_checked(self.count()?).ok_or(Unfit::Block)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    fn op(&mut self) -> Result<Op, Unfit> {
+        let name = std::str::from_utf8(self.bytes()?).map_err(|_| Unfit::Block)?;
+        Op::from_name(name).ok_or(Unfit::Block)
+    }
+
+    fn counts(&mut self) -> Result<Counts, Unfit> {
+        Ok(Counts { ios: self.take()?, bytes: self.take()? })
+    }
+
+    fn errors(&mut self) -> Result<BTreeMap<i32, u64>, Unfit> {
+        let mut errors = BTreeMap::new();
+        for _ in 0..self.count()? {
+            let errno = i32::try_from(self.difference(0)? as i64).map_err(|_| Unfit::Block)?;
+            if errors.insert(errno, self.take()?).is_some() {
+                return Err(Unfit::Block);
+            }
+        }
+        Ok(errors)
+    }
+
+    fn end(&self) -> Result<(), Unfit> {
+        if self.0.is_empty() { Ok(()) } else { Err(Unfit::Block) }
+    }
+}
+
+/// The bytes of sums whose moments are numbered from the interval `base` on, without a gap.
+pub(super) fn encode(base: u32, spans: &BTreeMap<u32, Vec<Span>>, sums: &Sums) -> SumBytes {
+    SumBytes { spans: put_spans(base, spans), sums: put_sums(sums), times: put_times(sums) }
+}
+
+fn put_spans(base: u32, spans: &BTreeMap<u32, Vec<Span>>) -> Vec<u8> {
+    let mut out = Out::new();
+    out.put(u64::from(base));
+    out.put(spans.len() as u64);
+    for (host, spans) in spans {
+        out.put(u64::from(*host));
+        out.put(spans.len() as u64);
+        let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
+        for span in spans {
+            let phase = PHASES.iter().position(|phase| *phase == span.phase).unwrap_or_default() as u64;
+            out.put(u64::from(span.interval).saturating_sub(next) * 4 + phase);
+            out.put_difference(span.start_ns, start_ns);
+            out.put_difference(span.length_ns, length_ns);
+            next = u64::from(span.interval) + 1;
+            (start_ns, length_ns) = (span.start_ns.wrapping_add(span.length_ns), span.length_ns);
+        }
+    }
+    out.0
+}
+
+fn put_sums(sums: &Sums) -> Vec<u8> {
+    let mut out = Out::new();
+    out.put(sums.all_cpu_ns.0);
+    out.put(sums.all_cpu_ns.1);
+    out.put(sums.parts.len() as u64);
+    for ((work, op), part) in &sums.parts {
+        out.put(u64::from(*work));
+        out.put_bytes(op.name().as_bytes());
+        put_part(&mut out, part);
+    }
+    out.put(sums.workers.len() as u64);
+    for ((host, worker), total) in &sums.workers {
+        for number in [u64::from(*host), u64::from(*worker), total.user_ns, total.system_ns, total.time_ns] {
+            out.put(number);
+        }
+        out.put(total.ios.len() as u64);
+        for (op, ios) in &total.ios {
+            out.put_bytes(op.name().as_bytes());
+            out.put(*ios);
+        }
+    }
+    out.put(sums.cpu_ns.len() as u64);
+    for (work, column) in &sums.cpu_ns {
+        out.put(u64::from(*work));
+        out.put_column(column);
+    }
+    out.0
+}
+
+fn put_part(out: &mut Out, part: &Part) {
+    PHASES.iter().for_each(|phase| out.put_counts(part.phase(*phase)));
+    out.put_counts(part.all);
+    out.put_errors(&part.errors);
+    out.put(part.hosts.len() as u64);
+    for (host, sums) in &part.hosts {
+        out.put(u64::from(*host));
+        out.put_counts(sums.counts);
+        out.put_bytes(&sums.latency.encode().0);
+        out.put_errors(&sums.errors);
+        out.put_column(&sums.ios);
+    }
+    let totals = || part.totals.iter().enumerate().filter_map(|(moment, total)| Some((moment, total.as_ref()?)));
+    out.put(totals().count() as u64);
+    for (moment, total) in totals() {
+        out.put(moment as u64);
+        out.put_counts(total.counts);
+        out.put_bytes(&total.latency.0);
+    }
+}
+
+fn put_times(sums: &Sums) -> Vec<u8> {
+    let mut out = Out::new();
+    out.put(sums.parts.len() as u64);
+    for ((work, op), part) in &sums.parts {
+        out.put(u64::from(*work));
+        out.put_bytes(op.name().as_bytes());
+        out.put(part.hosts.len() as u64);
+        for (host, sums) in &part.hosts {
+            out.put(u64::from(*host));
+            out.put_column(&sums.latency_ns);
+        }
+    }
+    out.0
+}
+
+impl Held {
+    /// Puts the spans of a block behind those of the blocks before it.
+    ///
+    /// # Errors
+    /// The bytes are none, or a host's intervals do not rise from block to block. Some spans may be there then.
+    pub fn take(bytes: &[u8], hosts: &mut BTreeMap<u32, Vec<Span>>) -> Result<Held, Unfit> {
+        let mut rest = In::new(bytes)?;
+        let mut held = Held { base: rest.small()?, hosts: Vec::new(), loads: None };
+        for _ in 0..rest.count()? {
+            let host = rest.small()?;
+            let spans = hosts.entry(host).or_default();
+            let at = spans.len();
+            held.take_host(&mut rest, spans)?;
+            held.hosts.push((host, at, spans.len() - at));
+        }
+        let is_rising = held.hosts.is_sorted_by(|one, next| one.0 < next.0);
+        rest.end().and(if is_rising { Ok(held) } else { Err(Unfit::Block) })
+    }
+
+    fn take_host(&mut self, rest: &mut In<'_>, spans: &mut Vec<Span>) -> Result<(), Unfit> {
+        let count = rest.count()?;
+        let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
+        for _ in 0..count {
+            let word = rest.take()?;
+            let phase = *PHASES.get((word & 3) as usize).ok_or(Unfit::Block)?;
+            let interval = u32::try_from(next.saturating_add(word >> 2)).map_err(|_| Unfit::Block)?;
+            (start_ns, length_ns) = (rest.difference(start_ns)?, rest.difference(length_ns)?);
+            if spans.last().is_some_and(|last| last.interval >= interval) {
+                return Err(Unfit::Block);
+            }
+            spans.push(Span { start_ns, length_ns, interval, phase });
+            if phase.counts() {
+                let (first, last) = self.loads.unwrap_or((interval, interval));
+                self.loads = Some((first.min(interval), last.max(interval)));
+            }
+            next = u64::from(interval) + 1;
+            start_ns = start_ns.wrapping_add(length_ns);
+        }
+        Ok(())
+    }
+
+    /// The hosts that the block has intervals of.
+    pub fn hosts(&self) -> impl Iterator<Item = u32> {
+        self.hosts.iter().map(|(host, ..)| *host)
+    }
+
+    /// Whether figures rest on all of its intervals of load, or on none; `None` where on some, so that its sums are of no use.
+    pub fn is_counted(&self, frame: &Frame) -> Option<bool> {
+        self.loads.map_or(Some(false), |(first, last)| frame.are_counted(first, last))
+    }
+
+    /// The place and number of a host's spans.
+    fn of(&self, host: u32) -> Result<(usize, usize), Unfit> {
+        let at = self.hosts.binary_search_by_key(&host, |(host, ..)| *host).map_err(|_| Unfit::Stray)?;
+        Ok((self.hosts[at].1, self.hosts[at].2))
+    }
+}
+
+/// One block on its way into the sums of a stage.
+struct Taking<'a> {
+    frame: &'a Frame,
+    held: &'a Held,
+    is_counted: bool,
+    buckets: Vec<(u16, u64)>,
+}
+
+impl Sums {
+    /// Takes in the sums of a block whose spans are in the frame: those that count or, where `is_counted` is not, what is known of all
+    /// phases. Of `times`, what the frame asks for.
+    ///
+    /// # Errors
+    /// The bytes are none, or they have an interval of an operation that is there already.
+    pub fn take_block(
+        &mut self,
+        frame: &Frame,
+        (held, is_counted): (&Held, bool),
+        sums: &[u8],
+        times: Option<&[u8]>,
+    ) -> Result<(), Unfit> {
+        let mut taking = Taking { frame, held, is_counted, buckets: Vec::new() };
+        let mut rest = In::new(sums)?;
+        self.all_cpu_ns.0 = self.all_cpu_ns.0.saturating_add(rest.take()?);
+        self.all_cpu_ns.1 = self.all_cpu_ns.1.saturating_add(rest.take()?);
+        for _ in 0..rest.count()? {
+            let key = (rest.small()?, rest.op()?);
+            taking.part(&mut rest, self.parts.entry(key).or_default())?;
+        }
+        taking.workers(&mut rest, self)?;
+        taking.cpu(&mut rest, self)?;
+        rest.end()?;
+        times.map_or(Ok(()), |times| taking.times(times, self))
+    }
+}
+
+impl Taking<'_> {
+    fn part(&mut self, rest: &mut In<'_>, part: &mut Part) -> Result<(), Unfit> {
+        for phase in PHASES {
+            let counts = rest.counts()?;
+            if self.is_counted || phase == Phase::Drain {
+                part.phases[phase as usize].add(counts.ios, counts.bytes);
+            }
+        }
+        let all = rest.counts()?;
+        part.all.add(all.ios, all.bytes);
+        add_all(&mut part.errors, rest.errors()?);
+        for _ in 0..rest.count()? {
+            let host = rest.small()?;
+            self.host(rest, host, part.hosts.entry(host).or_default())?;
+        }
+        for _ in 0..rest.count()? {
+            let moment = self.moment(rest.take()?)?;
+            let total = Total { counts: rest.counts()?, latency: EncodedHistogram(rest.bytes()?.to_vec()) };
+            let head = take_apart(&total.latency.0, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
+            if head.count != total.counts.ios {
+                return Err(Unfit::Histogram);
+            }
+            part.add_total(moment, total)?;
+        }
+        Ok(())
+    }
+
+    /// The place of an interval in the frame, from that in the block.
+    fn moment(&self, in_block: u64) -> Result<usize, Unfit> {
+        let interval = u32::try_from(in_block.saturating_add(u64::from(self.held.base))).map_err(|_| Unfit::Block)?;
+        self.frame.moment(interval).ok_or(Unfit::Stray)
+    }
+
+    fn host(&mut self, rest: &mut In<'_>, host: u32, part: &mut HostPart) -> Result<(), Unfit> {
+        let (counts, latency, errors) = (rest.counts()?, rest.bytes()?, rest.errors()?);
+        let head = take_apart(latency, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
+        if head.count != counts.ios {
+            return Err(Unfit::Histogram);
+        }
+        if self.is_counted {
+            part.counts.add(counts.ios, counts.bytes);
+            part.latency.add(&head, &self.buckets).map_err(|_| Unfit::Histogram)?;
+            add_all(&mut part.errors, errors);
+        }
+        self.column(rest, host, &mut part.ios, |slot, value| {
+            let is_twice = *slot > 0 && value > 0;
+            *slot = if value > 0 { value } else { *slot };
+            if is_twice { Err(Unfit::Twice) } else { Ok(()) }
+        })
+    }
+
+    /// One number for each of a host's spans, as far as there are any.
+    fn column(
+        &self,
+        rest: &mut In<'_>,
+        host: u32,
+        column: &mut Vec<u64>,
+        put: impl Fn(&mut u64, u64) -> Result<(), Unfit>,
+    ) -> Result<(), Unfit> {
+        let count = rest.count()?;
+        let (at, most) = self.held.of(host)?;
+        reach(column, self.frame.spans.get(&host).map_or(0, Vec::len));
+        let slots = column.get_mut(at..at.saturating_add(count)).filter(|_| count <= most).ok_or(Unfit::Stray)?;
+        for slot in slots {
+            put(slot, rest.take()?)?;
+        }
+        Ok(())
+    }
+
+    fn workers(&self, rest: &mut In<'_>, sums: &mut Sums) -> Result<(), Unfit> {
+        for _ in 0..rest.count()? {
+            let key = (rest.small()?, rest.small()?);
+            self.held.of(key.0)?;
+            let (user_ns, system_ns, time_ns) = (rest.take()?, rest.take()?, rest.take()?);
+            let mut ios = BTreeMap::new();
+            for _ in 0..rest.count()? {
+                add_all(&mut ios, BTreeMap::from([(rest.op()?, rest.take()?)]));
+            }
+            if self.is_counted {
+                let total = WorkerTotal { user_ns, system_ns, time_ns, ios };
+                sums.workers.entry(key).or_default().add(total);
+            }
+        }
+        Ok(())
+    }
+
+    fn cpu(&self, rest: &mut In<'_>, sums: &mut Sums) -> Result<(), Unfit> {
+        for _ in 0..rest.count()? {
+            let (work, count) = (rest.small()?, rest.count()?);
+            for in_block in 0..count {
+                let value = rest.take()?;
+                // Zeros before the last one may be of intervals that no host had.
+                if !self.is_counted || (value == 0 && in_block + 1 < count) {
+                    continue;
+                }
+                let moment = self.moment(in_block as u64)?;
+                let column = sums.cpu_ns.entry(work).or_default();
+                if column.len() <= moment {
+                    column.resize(moment + 1, 0);
+                }
+                column[moment] = column[moment].saturating_add(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn times(&self, times: &[u8], sums: &mut Sums) -> Result<(), Unfit> {
+        let mut rest = In::new(times)?;
+        for _ in 0..rest.count()? {
+            let key = (rest.small()?, rest.op()?);
+            let part = sums.parts.get_mut(&key).ok_or(Unfit::Stray)?;
+            for _ in 0..rest.count()? {
+                let host = rest.small()?;
+                let mut unasked = Vec::new();
+                let sums = part.hosts.get_mut(&host).ok_or(Unfit::Stray)?;
+                let column = if self.frame.is_timed(key.0) { &mut sums.latency_ns } else { &mut unasked };
+                self.column(&mut rest, host, column, |slot, value| {
+                    *slot = slot.saturating_add(value);
+                    Ok(())
+                })?;
+            }
+        }
+        rest.end()
+    }
+}
