@@ -243,6 +243,9 @@ impl Kept {
         sums: &mut [Sums],
     ) -> Result<Vec<Again>, Problem> {
         let mut again = Vec::new();
+        if self.blocks.is_empty() {
+            return Ok(again);
+        }
         let mut row_of = connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
         for block in &self.blocks {
             for stage in &block.stages {
@@ -283,3 +286,6 @@ fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
         false => Err("its sums are of more samples than there are".into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

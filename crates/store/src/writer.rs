@@ -66,6 +66,12 @@ impl Writer {
             })
     }
 
+    /// The same with sums of so few samples and operations that a small run has some.
+    #[cfg(test)]
+    pub(crate) fn with_blocks_of(self, least: usize) -> Writer {
+        Writer { sums: Keeper::with_blocks_of(least), ..self }
+    }
+
     /// Writes down what happened. When this returns, a `kill -9` no longer loses it.
     ///
     /// # Errors

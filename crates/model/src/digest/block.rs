@@ -84,3 +84,85 @@ fn has_room(sample: &IntervalSample) -> bool {
     let op = |op: &crate::sample::OpSample| fits(op.ios) && fits(op.bytes) && op.errors.iter().all(|(_, n)| fits(*n));
     workers && fits(sample.start_ns) && fits(sample.length_ns) && sample.ops.iter().all(op)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+    use crate::digest::Held;
+    use crate::histogram::Histogram;
+    use crate::sample::{OpSample, Phase, WorkerOp, WorkerSample};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn sample(host: u32, interval: u32, values: &[u64]) -> IntervalSample {
+        let mut latency = Histogram::new();
+        values.iter().for_each(|value| latency.record(*value));
+        let (ios, latency) = (latency.count(), latency.encode());
+        let errors = vec![(5, 2), (-1, 1)];
+        let op = OpSample { work: 0, op: Op::Read, ios, bytes: ios * 512, errors, latency, raw_latencies: Vec::new() };
+        let ops = vec![WorkerOp { op: Op::Read, ios, bytes: 0, errors: 0 }];
+        let worker = WorkerSample { worker: 0, cpu_user_ns: 3, cpu_system_ns: 400, ops, mark: None };
+        let start_ns = u64::from(interval) * 1_000 + 7;
+        let (stage, workers, phase) = (0, vec![worker], Phase::Load);
+        IntervalSample { stage, host, interval, start_ns, length_ns: 1_000, phase, ops: vec![op], workers }
+    }
+
+    /// A block of no plan: which worker does what is unknown.
+    fn block(samples: &[IntervalSample]) -> Block {
+        let mut block = Block { frame: Frame::default(), sums: Sums::default() };
+        samples.iter().for_each(|sample| block.take(sample).expect("a good sample"));
+        block
+    }
+
+    fn samples() -> Vec<IntervalSample> {
+        let sample = |number: u32| sample(number % 2, number / 2, &[u64::from(number) * 100, 70_000]);
+        (6..16).map(sample).collect()
+    }
+
+    /// What comes of bytes that a run file may hold.
+    fn taken(bytes: &SumBytes) -> Result<(BTreeMap<u32, Vec<Span>>, Sums), Unfit> {
+        let (mut spans, mut sums) = (BTreeMap::new(), Sums::default());
+        let held = Held::take(&bytes.spans, &mut spans)?;
+        let mut frame = block(&[]).frame;
+        frame.spans = spans;
+        frame.moments = (0..20).map(|interval| Moment { interval, start_ns: 0, length_ns: 0 }).collect();
+        sums.take_block(&frame, (&held, true), &bytes.sums, Some(&bytes.times))?;
+        Ok((frame.spans, sums))
+    }
+
+    #[test]
+    fn a_block_comes_back_as_it_was() {
+        let mut block = block(&samples());
+        block.sums.close();
+        let (spans, sums) = taken(&block.clone().encode()).expect("own bytes");
+        assert_eq!((spans, sums), (block.frame.spans, block.sums));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let mut block = block(&samples());
+        assert_eq!(block.clone().take(&sample(0, 7, &[1])), Err(Unfit::Twice));
+        assert_eq!(block.clone().take(&sample(0, MOST + 9, &[1])), Err(Unfit::Stray));
+        let mut huge = sample(0, 9, &[1]);
+        huge.workers[0].ops[0].ios = u64::MAX;
+        assert_eq!(block.clone().take(&huge), Err(Unfit::Huge));
+        let mut wrong = sample(0, 9, &[1]);
+        wrong.ops[0].ios = 2;
+        assert_eq!(block.take(&wrong), Err(Unfit::Histogram));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_are_refused_or_taken_and_never_panic(
+            at in 0usize..400, byte in any::<u8>(), which in 0usize..3, cut in prop::option::of(0usize..400),
+        ) {
+            let mut bytes = block(&samples()).encode();
+            let part = [&mut bytes.spans, &mut bytes.sums, &mut bytes.times].into_iter().nth(which).expect("three");
+            let at = at % part.len();
+            part[at] = byte;
+            part.truncate(cut.unwrap_or(usize::MAX));
+            let _ = taken(&bytes);
+        }
+    }
+}

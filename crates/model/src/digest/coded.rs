@@ -110,7 +110,8 @@ impl<'a> In<'a> {
     }
 
     fn bytes(&mut self) -> Result<&'a [u8], Unfit> {
-        let (bytes, rest) = self.0.split_at_checked(self.count()?).ok_or(Unfit::Block)?;
+        let count = self.count()?;
+        let (bytes, rest) = self.0.split_at_checked(count).ok_or(Unfit::Block)?;
         self.0 = rest;
         Ok(bytes)
     }
