@@ -15,12 +15,9 @@ use std::path::{Path, PathBuf};
 const HOSTS: u32 = 3;
 /// Two works at a time, and then, for stages that settle, one.
 const SUITES: [&str; 2] = [
-    "[[workload]]\nname = \"w\"\nread = \"50%\"\n[[workload]]\nname = \"x\"\n[stages]\nprecondition = \"4s\"\n",
+    "[[workload]]\nname = \"w\"\ngroup = \"g\"\nread = \"50%\"\n[[workload]]\nname = \"x\"\ngroup = \"g\"\n[stages]\nprecondition = \"4s\"\n",
     "[stages]\nuntil = \"steady\"\nmeasure = \"20s\"\n[[workload]]\nname = \"w\"\n",
 ];
-
-/// The first stage of the first of them with two works.
-const MEASURE: u32 = 2;
 
 /// What becomes of a run.
 #[derive(Clone, Debug)]
@@ -245,18 +242,19 @@ fn a_host_that_goes_back_takes_all_sums_away() {
     let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
     let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(1);
+    let stage = (0..).zip(&record.plan.stages).find(|(_, planned)| planned.works.len() == 2).expect("a group").0;
     let mut rng = model::rng::Rng::new(3);
     let blocks = |path: &Path| {
         let file = Connection::open(path).expect("a run file");
         file.query_row("SELECT count(*) FROM stage_sums", [], |row| row.get::<_, i64>(0)).expect("a run file")
     };
-    writer.append(&Event::StageStarted { stage: MEASURE, unix_ns: 1 }).expect("room");
+    writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     for interval in [5, 6, 8] {
-        writer.append(&Event::Sample(sample(&mut rng, 2, (MEASURE, 0, interval), Phase::Load))).expect("room");
+        writer.append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load))).expect("room");
     }
     assert_eq!(blocks(&path), 3);
     for interval in [7, 9, 10] {
-        writer.append(&Event::Sample(sample(&mut rng, 2, (MEASURE, 0, interval), Phase::Load))).expect("room");
+        writer.append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load))).expect("room");
         assert_eq!(blocks(&path), 0);
     }
     assert_eq!(differing(&path), [0u32; 0]);
@@ -269,11 +267,12 @@ fn a_sample_that_could_not_be_written_takes_all_sums_away_with_the_next_one() {
     let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
     let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(1);
+    let stage = (0..).zip(&record.plan.stages).find(|(_, planned)| planned.works.len() == 2).expect("a group").0;
     let mut rng = model::rng::Rng::new(3);
-    writer.append(&Event::StageStarted { stage: MEASURE, unix_ns: 1 }).expect("room");
-    let first = Event::Sample(sample(&mut rng, 2, (MEASURE, 0, 1), Phase::Load));
+    writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
+    let first = Event::Sample(sample(&mut rng, 2, (stage, 0, 1), Phase::Load));
     writer.append(&first).expect("room");
-    let second = Event::Sample(sample(&mut rng, 2, (MEASURE, 0, 2), Phase::Load));
+    let second = Event::Sample(sample(&mut rng, 2, (stage, 0, 2), Phase::Load));
     writer.append_all(&[second.clone(), first]).expect_err("it is there already");
     assert_eq!(differing(&path), [0u32; 0]);
     writer.append(&second).expect("room");
