@@ -379,7 +379,7 @@ impl EncodedHistogram {
     /// How many of the latencies lie in a bucket up to that of each of `values_ns`, without making a histogram of it.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// As [`decode`](Self::decode), as far as has to be read.
     pub fn at_most<const N: usize>(&self, values_ns: [u64; N]) -> Result<[u64; N], BadHistogram> {
         let limits = values_ns.map(bucket_of);
         let mut counts = [0u64; N];
@@ -393,17 +393,21 @@ impl EncodedHistogram {
         for _ in ["minimum", "maximum", "sum"] {
             take_varint(&mut rest)?;
         }
-        let mut bucket = 0usize;
-        while !rest.is_empty() {
-            let step = usize::try_from(take_varint(&mut rest)?).map_err(|_| BadHistogram)?;
+        // From the smallest limit on, so that each bucket is held to one of them.
+        let mut order: [usize; N] = std::array::from_fn(|place| place);
+        order.sort_unstable_by_key(|place| limits[*place]);
+        let mut left = order.iter().peekable();
+        let (mut bucket, mut seen) = (0usize, 0u64);
+        while !rest.is_empty() && left.peek().is_some() {
+            let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
             let n = take_u64(&mut rest)?;
             bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
-            for (count, limit) in counts.iter_mut().zip(limits) {
-                if bucket <= limit {
-                    *count = count.saturating_add(n);
-                }
+            while let Some(place) = left.next_if(|place| limits[**place] < bucket) {
+                counts[*place] = seen;
             }
+            seen = seen.saturating_add(n);
         }
+        left.for_each(|place| counts[*place] = seen);
         Ok(counts)
     }
 
