@@ -16,7 +16,7 @@ pub const TITLE: &str = "a run of one-second samples, from its file to its figur
 type Size = (u32, u32);
 /// A moment's work, beside other tables: says nothing of a day.
 const SMALL: Size = (1, 16);
-/// The one that is claimed for. Its file has 6.6 GB, and takes some minutes to write.
+/// The one that is claimed for. Its file has 6.9 GB, and takes some minutes to write.
 const FULL: Size = (24, 128);
 
 /// A command, its time in seconds and its memory in MiB as the project claims them of the full size.
