@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// more that has to be.
 const LEAST: usize = 65_536;
 /// And so many of each host, as its part of a block is then far smaller than its samples are.
-const LEAST_OF_A_HOST: usize = 512;
+const LEAST_OF_A_HOST: usize = 128;
 
 /// Which of the rows of each table a block reaches to: their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
