@@ -6,6 +6,7 @@
 
 mod agent;
 mod clock;
+mod comeback;
 mod command;
 mod coordinator;
 pub mod launch;

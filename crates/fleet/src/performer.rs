@@ -3,9 +3,10 @@
 mod clean;
 
 use crate::agent::{self, Guard};
+use crate::comeback::{Comebacks, Epochs};
 use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
-use crate::launch::{Agents, LastWords, Process};
+use crate::launch::{Agents, LastWords, Process, Wanted};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
@@ -17,9 +18,9 @@ use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -35,6 +36,11 @@ pub struct Fleet {
     /// What the user calls each host; empty for this process.
     names: Vec<String>,
     branches: Branches,
+    comebacks: Comebacks,
+    /// For how long an agent may hear nothing of us, in ns; 0 is for ever.
+    lost_after_ns: u64,
+    /// What tells each host from all others, once it was asked.
+    identities: OnceLock<Vec<String>>,
     inputs: Receiver<Input>,
     interrupter: Interrupter,
     clock: SteadyClock,
@@ -172,7 +178,7 @@ impl Fleet {
         let version = version.to_owned();
         // The agent ends when our end of the link does; nobody waits for its thread.
         thread::spawn(move || agent::serve(theirs, Guard::none(), &version, None, false));
-        Fleet::of(vec![String::new()], Tree::new(1, 1), vec![(ours, None)], Reach::OwnProcess)
+        Fleet::of(vec![String::new()], Tree::new(1, 1), vec![(ours, None)], Reach::OwnProcess, None)
     }
 
     /// What the simulated host of this number, from 1, is called.
@@ -192,13 +198,14 @@ impl Fleet {
         };
         let names = (1..=hosts).map(Fleet::simulated_name).collect();
         let tree = Tree::new(hosts as usize, hosts as usize);
-        Fleet::of(names, tree, (0..hosts).map(one).collect(), Reach::OwnProcess)
+        Fleet::of(names, tree, (0..hosts).map(one).collect(), Reach::OwnProcess, None)
     }
 
     /// A fleet of agents that were launched. Each gives us up after so long a silence.
     pub fn remote(agents: Agents, lost_after: Nanos) -> Fleet {
         let links = agents.links.into_iter().map(|(link, process)| (link, Some(process))).collect();
-        let fleet = Fleet::of(agents.names, agents.tree, links, Reach::Remote);
+        let mut fleet = Fleet::of(agents.names, agents.tree, links, Reach::Remote, Some(agents.wanted));
+        fleet.lost_after_ns = lost_after.0;
         for host in 0..fleet.names.len() {
             // If it is gone already, the end of its link says so.
             let _ = fleet.send(host, &ToAgent::Welcome { lost_after_ns: lost_after.0 });
@@ -206,17 +213,28 @@ impl Fleet {
         fleet
     }
 
-    fn of(names: Vec<String>, tree: Tree, links: Vec<(Link, Option<Process>)>, reach: Reach) -> Fleet {
+    fn of(
+        names: Vec<String>,
+        tree: Tree,
+        links: Vec<(Link, Option<Process>)>,
+        reach: Reach,
+        wanted: Option<Wanted>,
+    ) -> Fleet {
+        let comebacks = Comebacks::new(names.len(), wanted);
         let (inputs, receiver) = channel();
         let clock = SteadyClock(Instant::now());
         let (branches, inlets) = Branches::of(&names, tree, links);
         for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate() {
-            let way = Way { tree: branches.tree.clone(), branch, relay: relay.clone(), clock };
+            let (tree, epochs) = (branches.tree.clone(), comebacks.epochs.clone());
+            let way = Way { tree, branch, first: 0, epochs, epoch: 0, relay: relay.clone(), clock };
             forward(way, inlet, last, inputs.clone());
         }
         Fleet {
             names,
             branches,
+            comebacks,
+            lost_after_ns: 0,
+            identities: OnceLock::new(),
             inputs: receiver,
             interrupter: Interrupter { inputs },
             clock,
@@ -260,7 +278,9 @@ impl Fleet {
                 Ok(_) => {}
             }
         }
-        Ok(told.into_iter().flatten().collect())
+        let told: Vec<Told> = told.into_iter().flatten().collect();
+        self.identities.get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
+        Ok(told)
     }
 
     fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
@@ -295,6 +315,7 @@ impl Fleet {
     /// As [`run`](Self::run); the director also says which point follows, where the plan searches.
     pub fn direct(mut self, plan: &Plan, stages: &[u32], keep_data: bool, director: &mut dyn Director) -> Ending {
         let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data);
+        coordinator.identify(self.identities.take().unwrap_or_default());
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
         loop {
@@ -302,6 +323,9 @@ impl Fleet {
                 Some(input) => input,
                 None => self.next_input(&mut ticked),
             };
+            if self.is_called_off(&input) {
+                continue;
+            }
             for action in coordinator.step(input, self.now()) {
                 match self.perform(action, director) {
                     Done::Yes => {}
@@ -380,7 +404,11 @@ impl Fleet {
         let sent = match action {
             Action::Send { host, message } => (host, self.send(host, &message)),
             Action::Ping { host } => (host, self.ping(host)),
-            Action::Drop { host } => return Done::Dropped(self.branches.part(host)),
+            Action::Drop { host } => return Done::Dropped(self.part(host)),
+            Action::Launch { host, start } => {
+                self.comebacks.launch(host, start, self.interrupter.inputs.clone());
+                return Done::Yes;
+            }
             Action::Emit(event) => {
                 if matches!(event, Event::RunEnded { .. }) {
                     self.is_over.store(true, Ordering::Release);
@@ -412,10 +440,38 @@ impl Fleet {
         }
     }
 
+    /// Has nothing to do with a host's agent any more. Comes back with the hosts that are cut off by that.
+    fn part(&mut self, host: usize) -> Vec<(usize, String)> {
+        if !self.comebacks.part(host) {
+            return Vec::new();
+        }
+        let cut_off = self.branches.part(host);
+        // Whoever came back is reached without a relay.
+        cut_off.into_iter().filter(|(host, _)| self.comebacks.epochs.of(*host) == 0).collect()
+    }
+
+    /// Takes an agent that was started again, and listens to it. Whether its start was called off: then nobody hears of it.
+    fn is_called_off(&mut self, input: &Input) -> bool {
+        let Input::Launched { host, start, outcome: Ok(()) } = input else { return false };
+        let Some((inlet, words)) = self.comebacks.take(*host, *start) else { return true };
+        let epochs = self.comebacks.epochs.clone();
+        let (epoch, relay) = (epochs.of(*host), self.name(*host));
+        let way = Way { tree: Tree::new(1, 1), branch: 0, first: *host, epochs, epoch, relay, clock: self.clock };
+        forward(way, inlet, Some(words), self.interrupter.inputs.clone());
+        // If it is gone already, the end of its link says so.
+        let _ = self.send(*host, &ToAgent::Welcome { lost_after_ns: self.lost_after_ns });
+        false
+    }
+
     /// `None` where nobody has to do with the host any more.
     fn send(&self, host: usize, order: &ToAgent) -> Option<Result<(), LinkError>> {
         match Frame::of(order) {
-            Ok(frame) => self.branches.send(host, frame),
+            Ok(frame) => match self.comebacks.send(host, &frame) {
+                Some(sent) => Some(sent),
+                // What is not this host's any more is not sent to another of the same name.
+                None if self.comebacks.epochs.of(host) > 0 => None,
+                None => self.branches.send(host, frame),
+            },
             Err(error) => Some(Err(error)),
         }
     }
@@ -439,6 +495,11 @@ enum Done {
 struct Way {
     tree: Tree,
     branch: usize,
+    /// The number of the tree's first host in the run.
+    first: usize,
+    epochs: Epochs,
+    /// Of the agents of this way.
+    epoch: u32,
     /// The name of the branch's first host.
     relay: String,
     clock: SteadyClock,
@@ -446,10 +507,6 @@ struct Way {
 
 /// Passes on what the agents of a branch say, and that they are gone.
 fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<Input>) {
-    let input = move |(host, word): (usize, Word), at_ns| match word {
-        Word::Gone(why) => Ok(Input::Lost { host, why }),
-        Word::Said(frame) => frame.read().map(|message| Input::Heard { host, message, at_ns }),
-    };
     thread::spawn(move || {
         let error = 'heard: loop {
             let words = inlet.frame().and_then(|frame| relay::heard(&way.tree, way.branch, frame));
@@ -458,9 +515,9 @@ fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<I
                 Ok(words) => words,
                 Err(error) => break 'heard error,
             } {
-                match input(word, at_ns) {
-                    Ok(input) => {
-                        if inputs.send(input).is_err() {
+                match way.input(word, at_ns) {
+                    Ok((host, input)) => {
+                        if !way.tell(host, input, &inputs) {
                             return;
                         }
                     }
@@ -468,14 +525,31 @@ fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<I
                 }
             }
         };
-        for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
+        for word in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
             // A word of a host that is gone can be read.
-            let sent = input((host, word), 0).map(|input| inputs.send(input).is_ok());
+            let sent = way.input(word, 0).map(|(host, input)| way.tell(host, input, &inputs));
             if sent != Ok(true) {
                 return;
             }
         }
     });
+}
+
+impl Way {
+    /// A word as the coordinator gets it, and the host that it is of.
+    fn input(&self, (host, word): (usize, Word), at_ns: u64) -> Result<(usize, Input), LinkError> {
+        let host = self.first + host;
+        let input = match word {
+            Word::Gone(why) => Input::Lost { host, why },
+            Word::Said(frame) => Input::Heard { host, message: frame.read()?, at_ns },
+        };
+        Ok((host, input))
+    }
+
+    /// Hands on what a host says whose agent still counts. False where nobody listens any more.
+    fn tell(&self, host: usize, input: Input, inputs: &Sender<Input>) -> bool {
+        self.epochs.while_it_counts(host, self.epoch, || inputs.send(input).is_ok()).unwrap_or(true)
+    }
 }
 
 /// The wall clock, for people: nothing is measured by it.

@@ -151,7 +151,7 @@ impl Relay {
     /// Starts the agents of these hosts, and passes on to `out` what they say. `None` where one could not be started; then there is none. What is
     /// to be answered is in the second.
     pub(crate) fn adopt(wanted: &Wanted, out: &Outlet) -> (Option<Relay>, FromAgent) {
-        let Agents { names, tree, links } = match launch(wanted) {
+        let Agents { names, tree, links, .. } = match launch(wanted) {
             Ok(agents) => agents,
             Err(errors) => return (None, FromAgent::Adopted(numbered(&wanted.hosts, errors))),
         };

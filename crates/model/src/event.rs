@@ -109,6 +109,8 @@ crate::spec::words! {
         Resumed = "resumed",
         /// A host died, or was not heard of any more.
         HostLost = "host-lost",
+        /// A host that was lost is there again, and takes part from this stage on.
+        HostReturned = "host-returned",
         /// Something about the hosts together that a reader has to know: two that are one, or a wall clock that is off.
         Hosts = "hosts",
         /// The target never answered some requests: they were given up, and with them the run.

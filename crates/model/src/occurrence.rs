@@ -14,6 +14,8 @@ crate::spec::words! {
         CommandEnded = "command-ended",
         /// A host died, or was not heard of any more.
         HostLost = "host-lost",
+        /// A host that was lost is there again.
+        HostReturned = "host-returned",
         /// The kernel of a host logged an error of a device.
         KernelLog = "kernel-log",
         /// Processors of a host began to slow down because of heat.

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, StageEnd};
 use crate::op::Op;
+use crate::part::Part;
 use crate::plan::{HostPlan, PlannedTarget, Stage, StageKind};
 use crate::record::Record;
 use crate::testbed::{DirectoryState, HostFacts, TargetKind};
@@ -48,6 +49,19 @@ fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
         }
     }
     rounds
+}
+
+/// Which of these stages a host may begin with that was away: the first of each point, as long as no round of operations on whole files is under way,
+/// for it finds its trees empty. With layouts of scenarios, only those that come first in a `part`, because what stands of another one nobody can tell.
+pub fn entries(stages: &[Stage], parts: &[Part]) -> Vec<bool> {
+    let rounds = rounds(stages);
+    let is_entry = |(number, stage): (u32, &Stage)| {
+        let before = number.checked_sub(1).and_then(|before| stages.get(before as usize));
+        let is_in_round = rounds.iter().any(|round| round.start < number && number < round.end);
+        let is_in_part = !parts.is_empty() && parts.iter().all(|part| part.stages.first() != Some(&number));
+        before.is_none_or(|before| before.point != stage.point) && !is_in_round && !is_in_part
+    };
+    (0..).zip(stages).map(is_entry).collect()
 }
 
 /// The stages with those in front that lay the data out anew, for a layout that is gone. A scenario that is over needs none.

@@ -21,6 +21,7 @@ fn kind(kind: OccurrenceKind) -> &'static str {
         OccurrenceKind::Planned => "event",
         OccurrenceKind::CommandEnded => "command ended",
         OccurrenceKind::HostLost => "host lost",
+        OccurrenceKind::HostReturned => "host came back",
         OccurrenceKind::KernelLog => "kernel log",
         OccurrenceKind::Throttled => "throttled",
         OccurrenceKind::Prerun => "prerun",
@@ -31,7 +32,7 @@ fn kind(kind: OccurrenceKind) -> &'static str {
 pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
     let host = match occurrence.host.filter(|_| plan.hosts.len() > 1) {
         // Its label begins with its name.
-        Some(_) if occurrence.kind == OccurrenceKind::HostLost => String::new(),
+        Some(_) if matches!(occurrence.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => String::new(),
         Some(number) => format!("{}: ", host_name(plan, number)),
         None => String::new(),
     };

@@ -429,6 +429,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Stuck => "target does not answer",
         NoteKind::Resumed => "resumed",
         NoteKind::HostLost => "a host was lost",
+        NoteKind::HostReturned => "a host came back",
         NoteKind::Hosts => "about the hosts",
         NoteKind::WorkloadsLeftOut => "workloads left out",
         NoteKind::PointsSkipped => "points left out",

@@ -1,5 +1,6 @@
 //! One host as the coordinator knows it.
 
+use super::returning::Absence;
 use crate::clock::HostClock;
 use model::HostPlan;
 
@@ -64,6 +65,8 @@ pub(super) struct Host {
     pub(super) next_interval: u32,
     /// How long a stage that is over is waited for at most, beyond its own time, in ns.
     pub(super) patience_ns: u64,
+    /// What is known of its ways back, once it was lost.
+    pub(super) absence: Absence,
     heard_ns: u64,
     ping_at_ns: u64,
 }
@@ -79,9 +82,16 @@ impl Host {
             start_error_ns: 0,
             next_interval: 0,
             patience_ns: plan.patience.0,
+            absence: Absence::default(),
             heard_ns: 0,
             ping_at_ns: 0,
         }
+    }
+
+    /// Another agent takes the place of the one that was lost: nothing that is known of the old one's clock is true of its own.
+    pub(super) fn begin_anew(&mut self, now_ns: u64) {
+        (self.clock, self.next_interval, self.start_error_ns) = (HostClock::default(), 0, 0);
+        (self.heard_ns, self.ping_at_ns) = (now_ns, now_ns.saturating_add(PING_EVERY_NS));
     }
 
     /// Notes a sign of life.

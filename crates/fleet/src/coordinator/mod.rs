@@ -1,7 +1,9 @@
 //! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
 
 mod host;
+mod lost;
 mod prerun;
+mod returning;
 mod settling;
 mod timeline;
 
@@ -10,9 +12,11 @@ use host::{Debts, Host, Owes};
 use model::event::HostStart;
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
-use model::spec::OnLostHost;
 use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
 use prerun::Preruns;
+use returning::Returning;
+#[cfg(test)]
+pub(crate) use returning::WAIT_NS;
 use settling::Settling;
 use std::collections::BTreeMap;
 use timeline::Timeline;
@@ -37,6 +41,15 @@ pub enum Input {
         host: usize,
         /// What is known of the reason, in words.
         why: String,
+    },
+    /// The answer to [`Action::Launch`].
+    Launched {
+        /// Which one.
+        host: usize,
+        /// Which start of its agent.
+        start: u32,
+        /// That it listens, or why there is none, in words.
+        outcome: Result<(), String>,
     },
     /// Time passes. Comes several times a second.
     Tick,
@@ -100,6 +113,13 @@ pub enum Action {
         /// Which one.
         host: usize,
     },
+    /// Start the agent of a host again that was dropped; the answer is [`Input::Launched`]. Dropping the host calls it off.
+    Launch {
+        /// Which one.
+        host: usize,
+        /// Tells this start from others of the host.
+        start: u32,
+    },
     /// Record and show.
     Emit(Event),
     /// Have a shell of the coordinator's do something; how it ended is [`Input::CommandEnded`].
@@ -139,6 +159,10 @@ pub enum Action {
 enum Step {
     Waiting,
     Opening,
+    /// Hosts that were lost may come back before a point.
+    Returning {
+        stage: u32,
+    },
     /// What is to be done before a point is under way, and no host has a stage.
     Prerun {
         stage: u32,
@@ -207,6 +231,7 @@ pub struct Coordinator {
     debts: Debts,
     timeline: Timeline,
     preruns: Preruns,
+    returning: Returning,
     /// Hosts that are there and whose clocks are not known.
     unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
@@ -242,6 +267,7 @@ impl Coordinator {
             debts: Debts::default(),
             timeline: Timeline::new(plan),
             preruns: Preruns::new(plan),
+            returning: Returning::new(plan, reach),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
@@ -260,6 +286,7 @@ impl Coordinator {
             Input::Begin => {}
             Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
+            Input::Launched { host, start, outcome } => self.launched(host, start, outcome, &mut actions),
             Input::Tick => self.tick(now, &mut actions),
             // How the run ended is on record, and nothing follows it.
             Input::Marked { .. } | Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
@@ -329,6 +356,9 @@ impl Coordinator {
     }
 
     fn hear(&mut self, number: usize, message: FromAgent, at_ns: u64, actions: &mut Vec<Action>) {
+        if matches!(self.step, Step::Returning { .. }) && self.is_returning(number) {
+            return self.hear_returning(number, message, at_ns, actions);
+        }
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.heard(at_ns);
         match message {
@@ -503,54 +533,6 @@ impl Coordinator {
         actions.extend(others.map(|(host, _)| Action::Send { host, message: message.clone() }));
     }
 
-    /// Goes on without a host, or ends the run, as the policy says.
-    fn lose(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
-        let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
-        host.alive = false;
-        self.debts.turn(host, Owes::Nothing);
-        if self.reach == Reach::Remote && !host.clock.is_known() {
-            self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
-        }
-        let name = host.name.clone();
-        actions.push(Action::Drop { host: number });
-        if self.step == Step::Over {
-            return;
-        }
-        self.leave_rounds(number, actions);
-        let stage = match self.step {
-            Step::Running { stage } | Step::Arming { stage } | Step::Prerun { stage } => Some(stage),
-            _ => None,
-        };
-        let detail = format!("{name}: {why}");
-        let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
-        let lost = note.detail.clone();
-        actions.push(Action::Emit(Event::Note(note)));
-        if self.step != Step::Releasing {
-            self.timeline.lost(number as u32, &lost, self.now, actions);
-        }
-        if self.step == Step::Releasing {
-            // How the run ended is on record, and it does not end otherwise because of this.
-            self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
-            return;
-        }
-        let left = self.hosts.iter().filter(|host| host.alive).count();
-        let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
-        if stage.is_some() && may_go_on && left > 0 {
-            return;
-        }
-        let remedy = match self.policy.on_lost_host {
-            OnLostHost::Abort => "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\"",
-            OnLostHost::Continue => "too few hosts are left; go on with `plimsoll resume`",
-        };
-        let why = format!("host {name} was lost: {why}; {remedy}");
-        // Whoever resumes finds the layout that was written.
-        self.keep_data = true;
-        if matches!(self.step, Step::Running { .. }) {
-            self.stage_end = StageEnd::Failed(why.clone());
-        }
-        self.halt(RunEnd::Failed(why), actions);
-    }
-
     /// Ends the run early; the first reason stands.
     fn halt(&mut self, end: RunEnd, actions: &mut Vec<Action>) {
         if self.end != RunEnd::Complete || self.step == Step::Over {
@@ -591,6 +573,7 @@ impl Coordinator {
             Step::Waiting | Step::Over => {}
             Step::Opening if self.owes(&[Owes::Ready]) => {}
             Step::Opening => self.arm(now, actions),
+            Step::Returning { stage } => self.look_at_returning(stage, actions),
             Step::Prerun { .. } if self.end != RunEnd::Complete => {
                 self.give_up_prerun(now, actions);
                 self.release(now, actions);
@@ -636,7 +619,14 @@ impl Coordinator {
             return;
         };
         self.stage_end_by_ns = None;
-        if !self.begin_prerun(stage, now, actions) {
+        if !self.begin_returning(stage, actions) {
+            self.enter(stage, actions);
+        }
+    }
+
+    /// Begins a stage with the hosts that are there.
+    fn enter(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        if !self.begin_prerun(stage, self.now, actions) {
             self.set_up(stage, actions);
         }
     }
@@ -644,6 +634,7 @@ impl Coordinator {
     /// Has the workers of a stage set up.
     fn set_up(&mut self, stage: u32, actions: &mut Vec<Action>) {
         self.step = Step::Arming { stage };
+        self.note_preparing(stage);
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::Armed);
             host.next_interval = 0;
@@ -662,6 +653,7 @@ impl Coordinator {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
                 self.timeline.extend(&addition.stages);
+                self.returning.extend(&addition);
                 let point = addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
                 self.preruns.add(point, &addition.point, (known..).zip(&addition.stages));
                 self.stages = (known..self.stops.len() as u32).rev().collect();

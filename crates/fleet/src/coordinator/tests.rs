@@ -2,6 +2,7 @@ use super::*;
 use model::Scale;
 use model::plan::{Stage, StageKind, Stop, Work};
 use model::sample::Phase;
+use model::spec::OnLostHost;
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 
@@ -66,7 +67,7 @@ pub(super) fn own(plan: &Plan) -> Coordinator {
     Coordinator::new(plan, &ALL, Reach::OwnProcess, false)
 }
 
-fn heard(host: usize, message: FromAgent) -> Input {
+pub(super) fn heard(host: usize, message: FromAgent) -> Input {
     Input::Heard { host, message, at_ns: 0 }
 }
 
@@ -90,7 +91,7 @@ pub(super) fn lost(host: usize) -> Input {
     Input::Lost { host, why: "gone".to_owned() }
 }
 
-fn sample(stage: u32, interval: u32) -> FromAgent {
+pub(super) fn sample(stage: u32, interval: u32) -> FromAgent {
     FromAgent::Sample(Box::new(IntervalSample {
         stage,
         host: 77,
@@ -119,6 +120,7 @@ pub(super) fn script(actions: &[Action]) -> Vec<String> {
         Action::Ping { .. } => String::new(),
         Action::Drop { host } => format!("{host}:drop"),
         // What happens at instants has tests of its own.
+        Action::Launch { host, start } => format!("{host}:launch {start}"),
         Action::Emit(Event::Happened(_)) => String::new(),
         Action::Emit(Event::StageStarted { stage, .. }) => format!("started {stage}"),
         Action::Emit(Event::StageEnded { stage, end }) => format!("ended {stage} {end:?}"),

@@ -203,6 +203,12 @@ impl Timeline {
         self.emit(lost, actions);
     }
 
+    pub(super) fn returned(&mut self, host: u32, words: &str, now: Now, actions: &mut Vec<Action>) {
+        let returned = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::HostReturned, words) };
+        let returned = self.at(returned, now.steady_ns, now);
+        self.emit(returned, actions);
+    }
+
     /// A line of a host's kernel log of an instant of the steady clock, in ns.
     pub(super) fn logged(
         &mut self,

@@ -65,6 +65,8 @@ pub struct Agents {
     pub(crate) tree: Tree,
     /// One for each branch of the tree.
     pub(crate) links: Vec<(Link, Process)>,
+    /// How they were launched.
+    pub(crate) wanted: Wanted,
 }
 
 /// A host without an agent, and why.
@@ -134,7 +136,7 @@ fn launch_tree(wanted: &Wanted, binary: &Binary, fanout: usize) -> Result<Agents
     })?;
     if launched.iter().all(|(_, _, share)| share.is_none()) {
         let links = launched.into_iter().map(|(link, process, _)| (link, process)).collect();
-        return Ok(Agents { names: wanted.hosts.clone(), tree, links });
+        return Ok(Agents { names: wanted.hosts.clone(), tree, links, wanted: wanted.clone() });
     }
     // Each tells of many hosts at once; so the errors are of the lists, not of the heads.
     let results = in_parallel(launched, |(link, process, share)| match share {
@@ -148,7 +150,11 @@ fn launch_tree(wanted: &Wanted, binary: &Binary, fanout: usize) -> Result<Agents
             Err(these) => errors.extend(these),
         }
     }
-    if errors.is_empty() { Ok(Agents { names: wanted.hosts.clone(), tree, links }) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(Agents { names: wanted.hosts.clone(), tree, links, wanted: wanted.clone() })
+    } else {
+        Err(errors)
+    }
 }
 
 /// Has an agent start others.

@@ -249,12 +249,12 @@ impl SimAgent {
             Duty::Open(_) => Doing::Opening,
             Duty::Run { stage } => Doing::SettingUp { stage: *stage },
             Duty::Release { .. } => Doing::Releasing,
-            Duty::Inspect { .. }
-            | Duty::Extend(_)
-            | Duty::Clean { .. }
-            | Duty::Watch { .. }
-            | Duty::EndWatch
-            | Duty::Nothing => return,
+            Duty::Inspect { .. } => {
+                // It has no targets, and what it is makes no difference.
+                self.say(FromAgent::Facts { facts: Box::new(probe::host(&[], None, "")), unix_ns: 0 });
+                return;
+            }
+            Duty::Extend(_) | Duty::Clean { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
         };
         self.pause(now_ns);
     }

@@ -5,9 +5,10 @@ use super::agent::LOAD_AFTER_NS;
 use super::load::Tally;
 use super::scenario::Scenario;
 use super::world::Outcome;
+use crate::coordinator::WAIT_NS;
 use model::record::Record;
 use model::spec::OnLostHost;
-use model::{NoteKind, RunEnd, StageEnd};
+use model::{Note, NoteKind, RunEnd, StageEnd};
 
 /// What is between two readings of a clock that are rounded to its ns.
 const ROUNDING_NS: u64 = 10;
@@ -66,7 +67,8 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
     // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given up.
     let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].patience.0 + 60 * SECOND;
     let stages_ns: u64 = plan.fixed_time().0;
-    let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * wait_ns;
+    // Before each, those that are away are waited for once.
+    let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * (wait_ns + WAIT_NS);
     ensure(*at_ns <= most_ns, || format!("the run ended after {at_ns} ns, more than {most_ns}"))?;
     if scenario.coordinator.records.is_some() {
         return Ok(());
@@ -111,7 +113,7 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     let policy = scenario.plan.fleet;
     let lost: Vec<_> = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).collect();
     let in_stages = lost.iter().filter(|note| note.stage.is_some()).count();
-    let left = outcome.hosts.len() - in_stages;
+    let left = fewest(outcome.hosts.len(), record);
     let may_go_on = match policy.on_lost_host {
         OnLostHost::Abort => in_stages == 0,
         OnLostHost::Continue => left >= policy.quorum as usize && left > 0,
@@ -130,7 +132,29 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     })
 }
 
-/// A complete run has every stage, each with all samples of all hosts that were not given up; a fleet that nothing befalls completes.
+/// How many hosts of so many were there when the fewest were.
+fn fewest(hosts: usize, record: &Record) -> usize {
+    let (mut there, mut fewest) = (hosts, hosts);
+    for note in &record.notes {
+        match note.kind {
+            NoteKind::HostLost if note.stage.is_some() => there -= 1,
+            NoteKind::HostReturned => there += 1,
+            _ => {}
+        }
+        fewest = fewest.min(there);
+    }
+    fewest
+}
+
+/// Whether a host took part in a stage from its beginning to its end, by what is said of it.
+fn is_whole(record: &Record, host: usize, stage: u32) -> bool {
+    let of_host = |note: &&Note| note.host as usize == host && note.stage.is_some_and(|said| said <= stage);
+    let mut said = record.notes.iter().filter(of_host);
+    let last = said.rfind(|note| matches!(note.kind, NoteKind::HostLost | NoteKind::HostReturned));
+    last.is_none_or(|note| note.kind == NoteKind::HostReturned)
+}
+
+/// A complete run has every stage, each with all samples of all hosts that were there, also of those that had come back; a fleet that nothing befalls completes.
 fn complete_is_complete(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
     ensure(*end == RunEnd::Complete || !scenario.is_calm(), || {
@@ -139,7 +163,7 @@ fn complete_is_complete(scenario: &Scenario, outcome: &Outcome, record: &Record)
     for stage in scenario.stages.iter().copied().filter(|_| *end == RunEnd::Complete) {
         let said = record.stage(stage).and_then(|record| record.end.as_ref());
         ensure(said == Some(&StageEnd::Complete), || format!("the run is complete, but stage {stage} is {said:?}"))?;
-        for (number, host) in outcome.hosts.iter().enumerate().filter(|(_, host)| !host.is_lost) {
+        for (number, host) in outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(record, *number, stage)) {
             let (sent, all) = (host.arrived[stage as usize].samples, count(scenario, number, stage));
             ensure(sent == all, || format!("host {number}, stage {stage}: {sent} of {all} samples in a complete run"))?;
         }

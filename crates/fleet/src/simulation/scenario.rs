@@ -100,6 +100,9 @@ impl Scenario {
             lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
+        if stages > 1 && derive(seed, &[8]).is_multiple_of(2) {
+            (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) = (StageKind::Prepare, None);
+        }
         let mut tree = Rng::new(derive(seed, &[7]));
         if tree.below(2) == 0 {
             // The slowest links over more levels than three or four would be a silence that is too long.
@@ -244,9 +247,9 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         parts: Vec::new(),
         stages: Vec::new(),
     };
-    let stages = size.stages_ns.iter().map(|ns| Stage {
+    let stages = (0..).zip(&size.stages_ns).map(|(point, ns)| Stage {
         kind: StageKind::Measure,
-        point: Some(0),
+        point: Some(point),
         works: vec![work(Stop::After(Nanos(*ns)))],
     });
     Plan {

@@ -1,5 +1,6 @@
 //! Lets a scenario happen: one coordinator, its agents, the links between them, one queue.
 
+mod lives;
 mod relays;
 
 use super::agent::{Effect, SimAgent};
@@ -46,7 +47,7 @@ pub(super) struct HostOutcome {
     pub(super) starts: Vec<(u32, u64)>,
     /// Every time that its load was on.
     pub(super) loads: Vec<LoadSpan>,
-    /// Whether the coordinator gave it up.
+    /// Whether the coordinator ever gave it up.
     pub(super) is_lost: bool,
 }
 
@@ -62,33 +63,46 @@ pub(super) struct LoadSpan {
 enum What {
     Order {
         host: usize,
+        life: u32,
         order: ToAgent,
     },
     Word {
         host: usize,
+        life: u32,
         message: FromAgent,
         at_ns: Option<u64>,
     },
     Wake {
         host: usize,
+        life: u32,
         epoch: u32,
     },
     Look {
         host: usize,
+        life: u32,
     },
     /// The agent sees the end of its stream.
     Closed {
         host: usize,
+        life: u32,
     },
     /// The coordinator sees it.
     Lost {
         host: usize,
+        life: u32,
     },
     Dies {
         host: usize,
+        life: u32,
     },
     Breaks {
         host: usize,
+        life: u32,
+    },
+    /// A new agent would be there.
+    Launched {
+        host: usize,
+        start: u32,
     },
     Input(Input),
     Tick,
@@ -106,6 +120,14 @@ struct Side {
     is_parted: bool,
     heard_ns: Option<u64>,
     closed_ns: Option<u64>,
+    /// How many agents it had before this one.
+    life: u32,
+    /// The start of its next agent, while that is under way.
+    start: Option<u32>,
+    /// Whether the coordinator has nothing to do with it at present.
+    is_out: bool,
+    /// Whether what it measures counts: not while it lays its data out anew.
+    takes_part: bool,
     outcome: HostOutcome,
 }
 
@@ -121,6 +143,8 @@ struct World<'a> {
     recorded: u64,
     outcome: Outcome,
     rng: Rng,
+    /// What befalls agents that are started again.
+    later: Rng,
 }
 
 /// Lets it happen until nothing more can, and hands every event to `record`.
@@ -157,6 +181,10 @@ impl<'a> World<'a> {
             is_parted: false,
             heard_ns: None,
             closed_ns: None,
+            life: 0,
+            start: None,
+            is_out: false,
+            takes_part: true,
             outcome: HostOutcome {
                 sampled: Vec::new(),
                 arrived: vec![Tally::default(); stops.len()],
@@ -182,6 +210,7 @@ impl<'a> World<'a> {
                 deciding_ns: Vec::new(),
             },
             rng: Rng::new(derive(scenario.seed, &[6])),
+            later: Rng::new(derive(scenario.seed, &[9])),
         }
     }
 
@@ -190,8 +219,8 @@ impl<'a> World<'a> {
         for host in 0..self.sides.len() {
             self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 });
             match self.sides[host].mishap {
-                Some(Mishap::Dies { at_ns, .. }) => self.queue.plan(at_ns, What::Dies { host }),
-                Some(Mishap::Breaks { at_ns }) => self.queue.plan(at_ns, What::Breaks { host }),
+                Some(Mishap::Dies { at_ns, .. }) => self.queue.plan(at_ns, What::Dies { host, life: 0 }),
+                Some(Mishap::Breaks { at_ns }) => self.queue.plan(at_ns, What::Breaks { host, life: 0 }),
                 Some(Mishap::Stalls { .. }) | None => {}
             }
         }
@@ -208,14 +237,25 @@ impl<'a> World<'a> {
     /// What happens to somebody who stands still happens when he goes on; everything else happens now.
     fn happen(&mut self, what: What) {
         let now_ns = self.queue.now_ns();
+        if self.is_of_an_earlier_life(&what) {
+            return;
+        }
         match what {
-            What::Order { host, .. } | What::Wake { host, .. } | What::Look { host } | What::Closed { host } => {
+            What::Order { host, .. }
+            | What::Wake { host, .. }
+            | What::Look { host, .. }
+            | What::Closed { host, .. } => {
                 if let Some(Mishap::Stalls { from_ns, until_ns }) = self.sides[host].mishap
                     && (from_ns..until_ns).contains(&now_ns)
                 {
                     return self.queue.plan(until_ns, what);
                 }
                 self.pass_to_agent(host, what, now_ns);
+            }
+            What::Launched { host, start } => {
+                if let Some(input) = self.launched(host, start) {
+                    self.queue.plan(now_ns, What::Input(input));
+                }
             }
             What::Word { .. } | What::Lost { .. } | What::Input(_) | What::Tick => {
                 let Some(what) = self.pass_up(what) else { return };
@@ -225,15 +265,17 @@ impl<'a> World<'a> {
                     // What came is stamped by a thread of its own; what the machine itself held up is not. A seed has it one way.
                     let stamp = |at_ns: Option<u64>| at_ns.or(self.scenario.seed.is_multiple_of(2).then_some(now_ns));
                     let what = match what {
-                        What::Word { host, message, at_ns } => What::Word { host, message, at_ns: stamp(at_ns) },
+                        What::Word { host, life, message, at_ns } => {
+                            What::Word { host, life, message, at_ns: stamp(at_ns) }
+                        }
                         what => what,
                     };
                     return self.queue.plan(until_ns, what);
                 }
                 self.pass_to_coordinator(what, now_ns);
             }
-            What::Dies { host } => self.die(host, now_ns),
-            What::Breaks { host } => self.break_off(host, now_ns),
+            What::Dies { host, .. } => self.die(host, now_ns),
+            What::Breaks { host, .. } => self.break_off(host, now_ns),
             What::CoordinatorDies => self.coordinator_dies(),
         }
     }
@@ -271,11 +313,11 @@ impl<'a> World<'a> {
         match effect {
             Effect::Say(message) => {
                 if let Some(at_ns) = side.up.arrival(now_ns) {
-                    self.queue.plan(at_ns, What::Word { host, message, at_ns: None });
+                    self.queue.plan(at_ns, What::Word { host, life: side.life, message, at_ns: None });
                 }
             }
-            Effect::Wake { at_ns, epoch } => self.queue.plan(at_ns, What::Wake { host, epoch }),
-            Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host }),
+            Effect::Wake { at_ns, epoch } => self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch }),
+            Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host, life: side.life }),
             Effect::LoadOn { stage, agreed_ns } => {
                 side.outcome.starts.push((stage, agreed_ns));
                 let span = LoadSpan { until_ns: None, allowed_until_ns: u64::MAX };
@@ -295,8 +337,9 @@ impl<'a> World<'a> {
 
     /// The coordinator sees the end of a stream after everything that was sent on it.
     fn close_up(&mut self, host: usize, now_ns: u64) {
+        let life = self.sides[host].life;
         if let Some(at_ns) = self.sides[host].up.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Lost { host });
+            self.queue.plan(at_ns, What::Lost { host, life });
         }
     }
 
@@ -316,22 +359,26 @@ impl<'a> World<'a> {
     fn break_off(&mut self, host: usize, now_ns: u64) {
         self.sides[host].is_broken = true;
         let [sooner, later] = [self.rng.below(100 * MILLI), self.rng.below(100 * MILLI)];
-        self.queue.plan(now_ns + sooner, What::Closed { host });
-        self.queue.plan(now_ns + later, What::Lost { host });
+        let life = self.sides[host].life;
+        self.queue.plan(now_ns + sooner, What::Closed { host, life });
+        self.queue.plan(now_ns + later, What::Lost { host, life });
     }
 
     fn coordinator_dies(&mut self) {
         if self.coordinator.take().is_some() {
             let heads: Vec<usize> = self.root.branches().map(|hosts| hosts.start).collect();
-            heads.into_iter().for_each(|host| self.close_down(host));
+            let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
+            let ends: Vec<usize> =
+                heads.into_iter().filter(|head| self.sides[*head].life == 0).chain(returned).collect();
+            ends.into_iter().for_each(|host| self.close_down(host));
         }
     }
 
     /// The agent sees the end of a stream after everything that was sent on it.
     fn close_down(&mut self, host: usize) {
-        let now_ns = self.queue.now_ns();
+        let (now_ns, life) = (self.queue.now_ns(), self.sides[host].life);
         if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Closed { host });
+            self.queue.plan(at_ns, What::Closed { host, life });
         }
     }
 
@@ -341,8 +388,8 @@ impl<'a> World<'a> {
         }
         let inputs = match what {
             What::Word { host, .. } if self.sides[host].is_broken => return,
-            What::Word { host, message, at_ns } => self.taken_apart(host, message, at_ns.unwrap_or(now_ns)),
-            What::Lost { host } => self.all_lost(host),
+            What::Word { host, message, at_ns, .. } => self.taken_apart(host, message, at_ns.unwrap_or(now_ns)),
+            What::Lost { host, .. } => self.all_lost(host),
             What::Input(input) => vec![input],
             _ => {
                 self.queue.plan(now_ns + TICK_NS, What::Tick);
@@ -351,9 +398,9 @@ impl<'a> World<'a> {
         };
         for input in inputs {
             if let Input::Heard { host, message: FromAgent::Sample(sample), .. } = &input {
-                let side = &mut self.sides[*host].outcome;
-                if !side.is_lost {
-                    side.arrived[sample.stage as usize].add(sample);
+                let side = &mut self.sides[*host];
+                if !side.is_out && side.takes_part {
+                    side.outcome.arrived[sample.stage as usize].add(sample);
                 }
             }
             self.step(input, now_ns);
@@ -375,9 +422,9 @@ impl<'a> World<'a> {
                 Action::Send { host, message } => self.send(host, message),
                 Action::Ping { host } => self.send(host, ToAgent::Ping { sent_ns: now_ns }),
                 Action::Drop { host } => {
-                    self.sides[host].outcome.is_lost = true;
-                    self.part(None, host);
+                    self.drop_host(host);
                 }
+                Action::Launch { host, start } => self.launch(host, start),
                 Action::Emit(event) => self.emit(&event, now_ns),
                 // No scenario has events, nor anything to do before a point.
                 Action::Command { .. } | Action::EndCommand { .. } => {}
@@ -404,11 +451,16 @@ impl<'a> World<'a> {
         if let Event::StageStarted { stage, unix_ns } = event {
             self.outcome.agreed_ns.push((*stage, now_ns + (unix_ns - self.unix_ns(now_ns))));
         }
+        if let Event::Note(note) = event
+            && note.kind == model::NoteKind::HostReturned
+        {
+            self.sides[note.host as usize].takes_part = true;
+        }
         (self.record)(event);
     }
 
     fn send(&mut self, host: usize, order: ToAgent) {
-        if !self.sides[host].outcome.is_lost {
+        if !self.sides[host].is_out {
             self.send_down(host, order);
         }
     }

@@ -207,15 +207,21 @@ fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
     moments.into_iter().map(|(moment, _)| moment).collect()
 }
 
-/// The hosts with work in a stage that were lost until its end, in the order of the notes.
+/// The hosts with work in a stage that were lost until its end, and had not come back before it, in the order of the notes.
 fn lost(plan: &Plan, notes: &[Note], stage: u32) -> Vec<u32> {
     let has_work = |host: u32| {
         let planned = plan.hosts.get(host as usize).and_then(|host| host.stages.get(stage as usize));
         planned.is_some_and(|stage| !stage.workers.is_empty())
     };
-    let until_now = |lost: Option<u32>| lost.is_some_and(|lost| lost <= stage);
-    let is_lost = |note: &&Note| note.kind == NoteKind::HostLost && until_now(note.stage) && has_work(note.host);
-    let mut lost: Vec<u32> = notes.iter().filter(is_lost).map(|note| note.host).collect();
-    lost.dedup();
+    let until_now = |note: &&Note| note.stage.is_some_and(|said| said <= stage) && has_work(note.host);
+    let mut lost: Vec<u32> = Vec::new();
+    for note in notes.iter().filter(until_now) {
+        match note.kind {
+            NoteKind::HostLost if !lost.contains(&note.host) => lost.push(note.host),
+            // It takes part in the whole of the stage before which it came back.
+            NoteKind::HostReturned => lost.retain(|host| *host != note.host),
+            _ => {}
+        }
+    }
     lost
 }

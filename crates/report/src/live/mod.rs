@@ -60,8 +60,8 @@ impl Live {
     pub fn event(&mut self, event: &Event) {
         self.progress.event(event);
         let happened = match event {
-            // A note tells of the loss of a host, too.
-            Event::Happened(one) if one.kind != OccurrenceKind::HostLost => {
+            // A note tells of the loss of a host and of its return, too.
+            Event::Happened(one) if !matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {
                 let host = one.host.and_then(|host| self.hosts.get(host as usize));
                 let host = host.map_or_else(String::new, |host| format!("{host}: "));
                 Some(crate::occurrences::line_of(one, &host))

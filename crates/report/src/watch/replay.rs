@@ -205,6 +205,7 @@ fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, 
     }
     for note in notes.iter().filter(|note| note.stage == Some(number)) {
         let at_ns = match note.kind {
+            NoteKind::HostReturned => start_ns,
             NoteKind::HostLost => heard_ns.get(&note.host).copied().unwrap_or(start_ns),
             _ => end_ns,
         };

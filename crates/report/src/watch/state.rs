@@ -157,8 +157,8 @@ impl State {
         match event {
             Event::Counters(sample) => self.counters(sample.clone()),
             Event::Note(note) => self.note(note),
-            // A note tells of the loss of a host, too.
-            Event::Happened(one) if one.kind == OccurrenceKind::HostLost => {}
+            // A note tells of the loss of a host and of its return, too.
+            Event::Happened(one) if matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {}
             Event::Happened(one) => {
                 let host = one.host.and_then(|host| self.hosts.get(host as usize));
                 let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
@@ -179,10 +179,12 @@ impl State {
 
     fn note(&mut self, note: &Note) {
         let text = format!("{}: {}", words::note(note.kind), note.detail);
-        if note.kind == NoteKind::HostLost
-            && let Some(host) = self.hosts.get_mut(note.host as usize)
-        {
-            host.lost = Some(harmless(&note.detail));
+        if let Some(host) = self.hosts.get_mut(note.host as usize) {
+            match note.kind {
+                NoteKind::HostLost => host.lost = Some(harmless(&note.detail)),
+                NoteKind::HostReturned => host.lost = None,
+                _ => {}
+            }
         }
         self.say(&text);
     }

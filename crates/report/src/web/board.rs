@@ -206,10 +206,12 @@ impl Board {
                 self.stages.resize_with(self.plan.stages.len(), StageState::default);
             }
             Event::Note(note) => {
-                if note.kind == NoteKind::HostLost
-                    && let Some(host) = self.hosts.get_mut(note.host as usize)
-                {
-                    host.lost = Some(note.detail.clone());
+                if let Some(host) = self.hosts.get_mut(note.host as usize) {
+                    match note.kind {
+                        NoteKind::HostLost => host.lost = Some(note.detail.clone()),
+                        NoteKind::HostReturned => host.lost = None,
+                        _ => {}
+                    }
                 }
                 let host = (self.plan.hosts.len() > 1).then(|| self.name(note.host));
                 self.tell("note", note_words(note.kind, host.as_deref(), &note.detail));
@@ -358,8 +360,8 @@ impl Board {
             }
             self.instants.push_back((at_s, words.clone()));
         }
-        // A note tells of the loss of a host, too.
-        if occurrence.kind != OccurrenceKind::HostLost {
+        // A note tells of the loss of a host and of its return, too.
+        if !matches!(occurrence.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) {
             self.tell_at(at_s, "mark", words);
         }
     }

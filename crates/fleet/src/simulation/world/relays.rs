@@ -38,6 +38,8 @@ impl World<'_> {
     /// Sends an order on its way, from the coordinator.
     pub(super) fn send_down(&mut self, host: usize, order: ToAgent) {
         match self.root.way(host) {
+            // Whoever came back is reached without a relay.
+            Some(_) if self.sides[host].life > 0 => self.hand_down(host, order),
             Some((_, None)) => self.hand_down(host, order),
             Some(_) => {
                 let frame = Frame::of(&order).expect("short");
@@ -50,9 +52,9 @@ impl World<'_> {
 
     /// Puts an order on the line of a host that its sender reaches by himself.
     fn hand_down(&mut self, host: usize, order: ToAgent) {
-        let now_ns = self.queue.now_ns();
+        let (now_ns, life) = (self.queue.now_ns(), self.sides[host].life);
         if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Order { host, order });
+            self.queue.plan(at_ns, What::Order { host, life, order });
         }
     }
 
@@ -61,13 +63,16 @@ impl World<'_> {
         let tree = &self.places[relay].tree;
         let (branch, frame) = relay::order(tree, below as usize, frame).expect("a host below");
         let child = relay + 1 + tree.branch(branch).start;
-        if !self.sides[child].is_parted {
+        if !self.sides[child].is_parted && self.sides[child].life == 0 {
             self.hand_down(child, frame.read().expect("just written"));
         }
     }
 
     /// The coordinator, or a relay, has nothing to do with a host any more.
     pub(super) fn part(&mut self, relay: Option<usize>, host: usize) {
+        if relay.is_none() && self.sides[host].life > 0 {
+            return self.close_down(host);
+        }
         let (tree, first) = match relay {
             Some(relay) => (&self.places[relay].tree, relay + 1),
             None => (&self.root, 0),
@@ -76,11 +81,15 @@ impl World<'_> {
         let hosts = tree.branch(branch);
         let head = first + hosts.start;
         match below {
-            Some(below) if !self.sides[head].is_parted => self.hand_down(head, ToAgent::Part { below }),
+            Some(below) if !self.sides[head].is_parted && self.sides[head].life == 0 => {
+                self.hand_down(head, ToAgent::Part { below })
+            }
             Some(_) => {}
             None => {
                 self.sides[head].is_parted = true;
-                self.close_down(head);
+                if self.sides[head].life == 0 {
+                    self.close_down(head);
+                }
                 let cut_off: Vec<(u32, Word)> =
                     hosts.skip(1).map(|host| (host as u32, Word::Gone(relay::without(&format!("h{head}"))))).collect();
                 self.send_up(relay, cut_off);
@@ -96,12 +105,16 @@ impl World<'_> {
             Some(relay) => {
                 if let Some(at_ns) = self.sides[relay].up.arrival(now_ns) {
                     let message = FromAgent::Passed(words);
-                    self.queue.plan(at_ns, What::Word { host: relay, message, at_ns: None });
+                    let life = self.sides[relay].life;
+                    self.queue.plan(at_ns, What::Word { host: relay, life, message, at_ns: None });
                 }
             }
             None => {
                 for (host, word) in words {
                     let Word::Gone(why) = word else { continue };
+                    if self.sides[host as usize].life > 0 {
+                        continue;
+                    }
                     self.queue.plan(now_ns, What::Input(Input::Lost { host: host as usize, why }));
                 }
             }
@@ -111,9 +124,13 @@ impl World<'_> {
     /// The streams of those below a host end, so much later.
     pub(super) fn close_below(&mut self, host: usize, at_ns: u64) {
         let heads: Vec<usize> = self.places[host].tree.branches().map(|hosts| host + 1 + hosts.start).collect();
-        for head in heads {
-            if let Some(at_ns) = self.sides[head].down.arrival(at_ns) {
-                self.queue.plan(at_ns, What::Closed { host: head });
+        // Whoever came back is nobody's relay, and below nobody.
+        let is_relay = self.sides[host].life == 0;
+        for head in heads.into_iter().filter(|_| is_relay) {
+            if self.sides[head].life == 0
+                && let Some(at_ns) = self.sides[head].down.arrival(at_ns)
+            {
+                self.queue.plan(at_ns, What::Closed { host: head, life: 0 });
             }
         }
     }
@@ -122,11 +139,12 @@ impl World<'_> {
     pub(super) fn pass_up(&mut self, what: What) -> Option<What> {
         let now_ns = self.queue.now_ns();
         let host = match &what {
-            What::Word { host, .. } | What::Lost { host } => *host,
+            What::Word { host, .. } | What::Lost { host, .. } => *host,
             _ => return Some(what),
         };
-        let Some(relay) = self.places[host].parent else { return Some(what) };
-        if self.sides[relay].is_dead {
+        let relay = self.places[host].parent.filter(|_| self.sides[host].life == 0);
+        let Some(relay) = relay else { return Some(what) };
+        if self.sides[relay].is_dead || self.sides[relay].life > 0 {
             return None;
         }
         if let Some(Mishap::Stalls { from_ns, until_ns }) = self.sides[relay].mishap
@@ -156,16 +174,21 @@ impl World<'_> {
             Word::Said(frame) => Input::Heard { host, message: frame.read().expect("a message"), at_ns },
             Word::Gone(why) => Input::Lost { host, why },
         };
-        words.into_iter().map(input).collect()
+        // Of one that came back, its relay knows nothing any more.
+        words.into_iter().filter(|(host, _)| *host == head || self.sides[*host].life == 0).map(input).collect()
     }
 
     /// The same of a branch that is gone.
     pub(super) fn all_lost(&self, head: usize) -> Vec<Input> {
+        if self.sides[head].life > 0 {
+            return vec![Input::Lost { host: head, why: "its connection ended".to_owned() }];
+        }
         let words = relay::gone(&self.root, self.places[head].branch, &format!("h{head}"), "its connection ended");
+        let words = words.into_iter().filter(|(host, _)| self.sides[*host].life == 0);
         let input = |(host, word)| match word {
             Word::Gone(why) => Some(Input::Lost { host, why }),
             Word::Said(_) => None,
         };
-        words.into_iter().filter_map(input).collect()
+        words.filter_map(input).collect()
     }
 }

@@ -1,0 +1,61 @@
+//! What becomes of a run when a host is lost.
+
+use super::{Action, Coordinator, Owes, Reach, Step};
+use model::spec::OnLostHost;
+use model::{Event, Note, NoteKind, RunEnd, StageEnd};
+
+impl Coordinator {
+    /// Goes on without a host, or ends the run, as the policy says.
+    pub(super) fn lose(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        if self.is_returning(number) {
+            return self.lose_returning(number, why, actions);
+        }
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
+        host.alive = false;
+        self.debts.turn(host, Owes::Nothing);
+        if self.reach == Reach::Remote && !host.clock.is_known() {
+            self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
+        }
+        let name = host.name.clone();
+        actions.push(Action::Drop { host: number });
+        if self.step == Step::Over {
+            return;
+        }
+        self.leave_rounds(number, actions);
+        let stage = match self.step {
+            Step::Running { stage } | Step::Arming { stage } | Step::Prerun { stage } | Step::Returning { stage } => {
+                Some(stage)
+            }
+            _ => None,
+        };
+        let detail = format!("{name}: {why}");
+        let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
+        let lost = note.detail.clone();
+        actions.push(Action::Emit(Event::Note(note)));
+        if self.step != Step::Releasing {
+            self.timeline.lost(number as u32, &lost, self.now, actions);
+        }
+        if self.step == Step::Releasing {
+            // How the run ended is on record, and it does not end otherwise because of this.
+            self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
+            return;
+        }
+        let left = self.hosts.iter().filter(|host| host.alive).count();
+        let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
+        if stage.is_some() && may_go_on && left > 0 {
+            self.note_absence(number);
+            return;
+        }
+        let remedy = match self.policy.on_lost_host {
+            OnLostHost::Abort => "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\"",
+            OnLostHost::Continue => "too few hosts are left; go on with `plimsoll resume`",
+        };
+        let why = format!("host {name} was lost: {why}; {remedy}");
+        // Whoever resumes finds the layout that was written.
+        self.keep_data = true;
+        if matches!(self.step, Step::Running { .. }) {
+            self.stage_end = StageEnd::Failed(why.clone());
+        }
+        self.halt(RunEnd::Failed(why), actions);
+    }
+}

@@ -1,0 +1,340 @@
+//! Hosts that were lost and may come back: between two points, their agents are started again, and whoever is ready in time takes part from there on.
+//!
+//! Nothing of this happens while a stage runs, and no boundary between points is held up for longer than [`WAIT_NS`].
+
+use super::{Action, Coordinator, Reach, Step};
+use crate::wire::{FromAgent, ToAgent};
+use model::plan::{HostPlan, Plan, PlannedTarget, Stage, StageKind};
+use model::resume;
+use model::search::Addition;
+use model::spec::OnLostHost;
+use model::testbed::HostFacts;
+use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
+
+/// The longest time for which those that are there wait at one boundary for all that may come back, in ns.
+pub(crate) const WAIT_NS: u64 = 15_000_000_000;
+/// After so many tries in vain, a host stays out.
+const MOST_TRIES: u32 = 6;
+/// From a try in vain to the next lies at least this, in ns; twice as much after each further one.
+const PAUSE_NS: u64 = 10_000_000_000;
+/// A host that comes back so often and is lost again stays out then.
+const MOST_RETURNS: u32 = 3;
+/// Hosts that are started again at one boundary.
+const AT_ONCE: usize = 32;
+
+/// How far a host is on its way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trying {
+    /// Its agent is being started; which start it is.
+    Launching(u32),
+    /// It is asked what stands at its targets.
+    Inspecting,
+    /// It opens them.
+    Opening,
+    /// It sets up the workers that lay its data out anew.
+    SettingUp,
+    /// They do.
+    Preparing,
+    /// It has all that it needs; perhaps its clock is not known yet.
+    Ready,
+}
+
+/// What is known of a host's ways back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Absence {
+    trying: Option<Trying>,
+    /// How often its agent was started again, in all.
+    starts: u32,
+    /// Tries in vain since it was lost.
+    tries: u32,
+    /// Before this, nothing is tried, in ns.
+    next_ns: u64,
+    /// How often it came back.
+    returns: u32,
+    /// It is not tried any more.
+    stays_out: bool,
+    /// The layout was being written when it was lost, or without it.
+    lacks_layout: bool,
+}
+
+impl Absence {
+    /// Whether it is on its way back, and its agent there.
+    fn is_answering(&self) -> bool {
+        !matches!(self.trying, None | Some(Trying::Launching(_)))
+    }
+}
+
+/// What hosts need that come back.
+#[derive(Debug, Default)]
+pub(super) struct Returning {
+    /// Each host's share, with all that the plan got since; none where no host may come back.
+    plans: Vec<HostPlan>,
+    /// Whether a host may begin with it, of each stage.
+    entries: Vec<bool>,
+    /// The point of each stage.
+    points: Vec<Option<u32>>,
+    /// The stage that lays out the data of all; `None` where there is none, or each scenario has its own.
+    prepare: Option<u32>,
+    /// What each host was at first; empty where it is not known.
+    identities: Vec<String>,
+    /// When the boundary is waited at no longer, in ns.
+    by_ns: u64,
+    /// Those that are on their way.
+    on_their_way: Vec<usize>,
+}
+
+impl Returning {
+    pub(super) fn new(plan: &Plan, reach: Reach) -> Returning {
+        let is_lent = plan.hosts.iter().flat_map(|host| &host.trees).any(|tree| tree.joined);
+        // A tree that others work in cannot be made anew by the host that it is on.
+        if plan.fleet.on_lost_host == OnLostHost::Abort || reach == Reach::OwnProcess || is_lent {
+            return Returning::default();
+        }
+        let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
+        let is_prepare = |stage: &Stage| stage.kind == StageKind::Prepare;
+        let prepare = plan.stages.iter().position(is_prepare).filter(|_| parts.is_empty());
+        Returning {
+            plans: plan.hosts.clone(),
+            entries: resume::entries(&plan.stages, parts),
+            points: plan.stages.iter().map(|stage| stage.point).collect(),
+            prepare: prepare.map(|stage| stage as u32),
+            ..Returning::default()
+        }
+    }
+
+    /// Takes in a point that was not planned.
+    pub(super) fn extend(&mut self, addition: &Addition) {
+        for (plan, stages) in self.plans.iter_mut().zip(&addition.hosts) {
+            plan.stages.extend(stages.iter().cloned());
+        }
+        self.entries.extend(resume::entries(&addition.stages, &[]));
+        self.points.extend(addition.stages.iter().map(|stage| stage.point));
+    }
+
+    /// Why a host may not come back as it is now, in words.
+    fn refuses(&self, number: usize, facts: &HostFacts) -> Option<&'static str> {
+        let plan = self.plans.get(number)?;
+        let has_device = plan.targets.iter().any(|target| target.kind == PlannedTarget::Device);
+        let was = self.identities.get(number).filter(|was| !was.is_empty());
+        (has_device && was != Some(&facts.identity))
+            .then_some("it was started anew, so the name of its device may be another's by now")
+    }
+}
+
+impl Coordinator {
+    /// Says what tells each host from all others, as it was at first: by it a host is known again that has devices. Where it is not said, such a
+    /// host does not come back.
+    pub fn identify(&mut self, identities: Vec<String>) {
+        self.returning.identities = identities;
+    }
+
+    /// A host was lost while this stage was the next or ran. At the next boundary, it is tried for the first time.
+    pub(super) fn note_absence(&mut self, number: usize) {
+        let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
+        let lacks_layout = matches!(self.step, Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
+        let absence = &mut self.hosts[number].absence;
+        absence.lacks_layout |= lacks_layout;
+        (absence.tries, absence.next_ns) = (0, 0);
+        absence.stays_out = absence.returns >= MOST_RETURNS;
+    }
+
+    /// The layout is written without those that are away.
+    pub(super) fn note_preparing(&mut self, stage: u32) {
+        if self.returning.prepare == Some(stage) {
+            self.hosts.iter_mut().filter(|host| !host.alive).for_each(|host| host.absence.lacks_layout = true);
+        }
+    }
+
+    /// Has the agents of lost hosts started again before this stage; false where none is to be.
+    pub(super) fn begin_returning(&mut self, stage: u32, actions: &mut Vec<Action>) -> bool {
+        if self.returning.plans.is_empty() || self.returning.entries.get(stage as usize) != Some(&true) {
+            return false;
+        }
+        let now_ns = self.now.steady_ns;
+        let is_due = |absence: &Absence| !absence.stays_out && now_ns >= absence.next_ns;
+        let away = self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.alive && is_due(&host.absence));
+        let mut on_their_way = Vec::new();
+        for (number, host) in away.take(AT_ONCE) {
+            host.absence.starts = host.absence.starts.saturating_add(1);
+            host.absence.trying = Some(Trying::Launching(host.absence.starts));
+            actions.push(Action::Launch { host: number, start: host.absence.starts });
+            on_their_way.push(number);
+        }
+        self.returning.by_ns = now_ns.saturating_add(WAIT_NS);
+        self.returning.on_their_way = on_their_way;
+        let begins = !self.returning.on_their_way.is_empty();
+        if begins {
+            self.step = Step::Returning { stage };
+        }
+        begins
+    }
+
+    /// Goes on to the stage as soon as nobody is on his way any more, or the time is over.
+    pub(super) fn look_at_returning(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        let now_ns = self.now.steady_ns;
+        let is_over = now_ns >= self.returning.by_ns;
+        for number in self.returning.on_their_way.clone() {
+            let host = &mut self.hosts[number];
+            let ping_is_due = host.absence.is_answering() && host.ping_is_due(now_ns);
+            match host.absence.trying {
+                // A run that ends waits for nobody, and that is nobody's failure.
+                Some(_) if self.end != RunEnd::Complete => {
+                    host.absence.trying = None;
+                    actions.push(Action::Drop { host: number });
+                }
+                Some(_) if is_over => {
+                    let why = format!("it was not ready within {}", Nanos(WAIT_NS));
+                    self.try_failed(number, &why, actions);
+                }
+                Some(_) if ping_is_due => actions.push(Action::Ping { host: number }),
+                Some(_) | None => {}
+            }
+        }
+        let hosts = &self.hosts;
+        self.returning.on_their_way.retain(|number| hosts[*number].absence.trying.is_some());
+        if !self.returning.on_their_way.is_empty() {
+            return;
+        }
+        match self.end {
+            RunEnd::Complete => self.enter(stage, actions),
+            _ => self.release(self.now, actions),
+        }
+    }
+
+    /// How the start of an agent went.
+    pub(super) fn launched(
+        &mut self,
+        number: usize,
+        start: u32,
+        outcome: Result<(), String>,
+        actions: &mut Vec<Action>,
+    ) {
+        let several = self.hosts.len() > 1;
+        let Some(host) = self.hosts.get_mut(number) else { return };
+        if host.absence.trying != Some(Trying::Launching(start)) {
+            return;
+        }
+        if let Err(why) = outcome {
+            return self.try_failed(number, &why, actions);
+        }
+        host.absence.trying = Some(Trying::Inspecting);
+        // Another agent, and perhaps another clock.
+        host.begin_anew(self.now.steady_ns);
+        let mut targets: Vec<String> = Vec::new();
+        for target in self.returning.plans.get(number).map_or(&[][..], |plan| &plan.targets) {
+            if !targets.contains(&target.path) {
+                targets.push(target.path.clone());
+            }
+        }
+        let message = ToAgent::Inspect { targets, host: several.then_some(number as u32) };
+        actions.push(Action::Send { host: number, message });
+        actions.push(Action::Ping { host: number });
+    }
+
+    /// Whether a host is on its way back.
+    pub(super) fn is_returning(&self, number: usize) -> bool {
+        self.hosts.get(number).is_some_and(|host| host.absence.trying.is_some())
+    }
+
+    /// Takes in what a host says that is on its way.
+    pub(super) fn hear_returning(&mut self, number: usize, message: FromAgent, at_ns: u64, actions: &mut Vec<Action>) {
+        let prepare = self.returning.prepare;
+        let Some(host) = self.hosts.get_mut(number) else { return };
+        let Some(trying) = host.absence.trying else { return };
+        host.heard(at_ns);
+        let next = match (trying, message) {
+            (_, FromAgent::Pong { sent_ns, agent_ns }) => {
+                let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
+                actions.extend(again);
+                trying
+            }
+            (Trying::Inspecting, FromAgent::Facts { facts, .. }) => {
+                if let Some(why) = self.returning.refuses(number, &facts) {
+                    self.hosts[number].absence.tries = MOST_TRIES;
+                    return self.try_failed(number, why, actions);
+                }
+                let Some(plan) = self.returning.plans.get(number) else { return };
+                host.absence.lacks_layout |= !resume::layout_is_there(plan, &facts);
+                let message = ToAgent::Assign(Box::new(plan.clone()));
+                actions.push(Action::Send { host: number, message });
+                Trying::Opening
+            }
+            (Trying::Opening, FromAgent::Ready { notes }) => {
+                let lacks_layout = host.absence.lacks_layout;
+                self.take_notes(number, notes, actions);
+                match prepare.filter(|_| lacks_layout) {
+                    Some(stage) => {
+                        actions.push(Action::Send { host: number, message: ToAgent::Arm { stage } });
+                        Trying::SettingUp
+                    }
+                    None => Trying::Ready,
+                }
+            }
+            (Trying::Opening, FromAgent::Refused(why)) => return self.try_failed(number, &why, actions),
+            (Trying::SettingUp, FromAgent::Armed { stage }) if Some(stage) == prepare => {
+                actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns: None } });
+                Trying::Preparing
+            }
+            (Trying::SettingUp | Trying::Preparing, FromAgent::StageEnded { stage, end, .. })
+                if Some(stage) == prepare =>
+            {
+                if end != StageEnd::Complete {
+                    return self.try_failed(number, "its layout could not be written again", actions);
+                }
+                host.absence.lacks_layout = false;
+                Trying::Ready
+            }
+            // What it does to lay its data out anew is on record already, of the first time.
+            (trying, _) => trying,
+        };
+        self.hosts[number].absence.trying = Some(next);
+        self.come_in(number, actions);
+    }
+
+    /// An agent is gone of a host that is on its way back. While another is being started, it is the one that is known to be gone.
+    pub(super) fn lose_returning(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        if self.hosts.get(number).is_some_and(|host| host.absence.is_answering()) {
+            self.try_failed(number, why, actions);
+        }
+    }
+
+    /// Lets a host take part that has all that it needs.
+    fn come_in(&mut self, number: usize, actions: &mut Vec<Action>) {
+        let Step::Returning { stage } = self.step else { return };
+        let point = self.returning.points.get(stage as usize).copied().flatten();
+        let host = &mut self.hosts[number];
+        // With its clock unknown it would hold up all others afterwards.
+        if host.absence.trying != Some(Trying::Ready) || !host.clock.is_known() {
+            return;
+        }
+        host.absence.trying = None;
+        host.absence.returns = host.absence.returns.saturating_add(1);
+        host.alive = true;
+        let from = point.map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
+        let detail = format!("{}: it came back, and takes part from {from} on", host.name);
+        let note =
+            Note { stage: Some(stage), host: number as u32, kind: NoteKind::HostReturned, detail: detail.clone() };
+        actions.push(Action::Emit(Event::Note(note)));
+        self.timeline.returned(number as u32, &detail, self.now, actions);
+    }
+
+    /// A host did not come back this time. After the last try it stays out, which is said.
+    pub(super) fn try_failed(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.absence.trying.is_some()) else { return };
+        let absence = &mut host.absence;
+        absence.trying = None;
+        absence.next_ns = self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
+        absence.tries = absence.tries.saturating_add(1);
+        actions.push(Action::Drop { host: number });
+        if absence.tries < MOST_TRIES {
+            return;
+        }
+        absence.stays_out = true;
+        let detail = format!("{}: it stays out until the run ends: {why}", host.name);
+        let note = Note { stage: None, host: number as u32, kind: NoteKind::Hosts, detail };
+        actions.push(Action::Emit(Event::Note(note)));
+    }
+}
+
+#[cfg(test)]
+mod tests;
