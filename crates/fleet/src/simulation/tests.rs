@@ -8,7 +8,7 @@ use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
 use model::spec::OnLostHost;
 use model::units::Nanos;
-use model::{Event, NoteKind, Phase, RunEnd, StageEnd};
+use model::{Event, NoteKind, Phase, RunEnd, StageEnd, StageKind};
 
 /// Runs a scenario into a record.
 fn play(scenario: &Scenario) -> (Outcome, Record) {
@@ -120,6 +120,58 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
             assert!(lost.iter().all(|host| ends_ns(host).is_some_and(|ns| ns < 6 * SECOND)));
         }
     }
+}
+
+/// What befell hosts that were lost, over many seeds: all of it has to occur, or the invariants hold for nothing.
+#[test]
+fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
+    let (mut returned, mut over_trees, mut again, mut in_vain, mut completed) = (0, 0, 0, 0, 0);
+    for seed in 0..1_500 {
+        let mut scenario = Scenario::of_seed(seed, 0, None, Weather::Foul);
+        scenario.plan.fleet = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, ..scenario.plan.fleet };
+        let (_, record) = hold(&scenario);
+        let said = |kind: NoteKind, host: u32| {
+            record.notes.iter().filter(|note| note.kind == kind && note.host == host && note.stage.is_some()).count()
+        };
+        let hosts = scenario.hosts.len() as u32;
+        let back: Vec<u32> = (0..hosts).filter(|host| said(NoteKind::HostReturned, *host) > 0).collect();
+        returned += back.len();
+        over_trees += if scenario.fanout < hosts as usize { back.len() } else { 0 };
+        again += back.iter().filter(|host| said(NoteKind::HostLost, **host) > 1).count();
+        in_vain += (0..hosts).filter(|host| said(NoteKind::HostLost, *host) > 0 && !back.contains(host)).count();
+        let is_complete = record.end.as_ref().is_some_and(|(_, end)| *end == RunEnd::Complete);
+        completed += usize::from(is_complete && !back.is_empty());
+    }
+    let all = [returned, over_trees, again, in_vain, completed];
+    assert!(all.iter().all(|count| *count >= 10), "{all:?}");
+}
+
+/// A layout that is written anew by one host is on record once, of the first time.
+#[test]
+fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the_next_point() {
+    let policy = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, lost_after: Nanos::seconds(3) };
+    let size = Size { hosts: 3, stages_ns: vec![5 * SECOND; 8], interval_ns: SECOND };
+    let mut came_back = 0;
+    for seed in 0..50 {
+        let mut scenario = Scenario::calm(seed, &size, policy);
+        (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) = (StageKind::Prepare, None);
+        scenario.hosts[1].mishap = Some(Mishap::Dies { at_ns: 3 * SECOND, closed_after_ns: Some(0) });
+        let (outcome, record) = hold(&scenario);
+        let Some(back) = record.notes.iter().find(|note| note.kind == NoteKind::HostReturned) else { continue };
+        came_back += 1;
+        let samples = |stage: u32| {
+            let of_stage = record.stage(stage).into_iter().flat_map(|stage| &stage.samples);
+            of_stage.filter(|sample| sample.host == 1).count()
+        };
+        assert!(samples(0) <= 3, "seed {seed}: only what it had written when it was lost");
+        let sent = outcome.hosts[1].sampled[0].samples;
+        assert!(sent as usize > samples(0) + 5, "seed {seed}: it wrote it all again, in {sent} samples");
+        let from = back.stage.expect("a stage");
+        let next_loss = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).nth(1);
+        let until = next_loss.and_then(|note| note.stage).unwrap_or(8);
+        assert!((from..until).all(|stage| samples(stage) == 6), "seed {seed}: from {from} to {until}");
+    }
+    assert!(came_back > 10, "{came_back}");
 }
 
 #[test]
