@@ -7,6 +7,11 @@ use serde_json::Value;
 
 /// A host with ten blocks, and two with so many that at their rate they would take hours.
 fn unequal(target: &str, stonewall: bool, long: &str) -> Value {
+    unequal_on(&["--hosts", "local:3"], ["local-1", "local-[2-3]"], target, stonewall, long)
+}
+
+/// The same of these hosts, the first with ten blocks, and the others with many.
+fn unequal_on(hosts: &[&str], [first, others]: [&str; 2], target: &str, stonewall: bool, long: &str) -> Value {
     let folder = scratch();
     let workload = |name: &str, hosts: &str, range: &str, rate: &str| {
         format!(
@@ -14,16 +19,15 @@ fn unequal(target: &str, stonewall: bool, long: &str) -> Value {
              range = \"{range}\"\nblock_size = \"4KiB\"\naccess = \"sequential\"\nread = \"0%\"\n{rate}"
         )
     };
-    let short = workload("short", "local-1", "0%-1%", "");
-    let long = workload("long", "local-[2-3]", "1%-100%", long);
+    let short = workload("short", first, "0%-1%", "");
+    let long = workload("long", others, "1%-100%", long);
     let suite = format!(
         "name = \"unequal\"\n[layout]\nfiles = 1\nsize = \"4MiB\"\n[engine]\ndirect = false\n\
          [stages]\nprepare = false\namount = \"all\"\ninterval = \"10ms\"\nstonewall = {stonewall}\n{short}{long}"
     );
     std::fs::write(folder.path().join("unequal.toml"), suite).expect("a suite");
-    plimsoll(folder.path(), &["run", "unequal.toml", "--json", "--quiet", "--hosts", "local:3", "--target", target])
-        .with_code(0)
-        .json()
+    let line = ["run", "unequal.toml", "--json", "--quiet", "--target", target];
+    plimsoll(folder.path(), &[&line, hosts].concat()).with_code(0).json()
 }
 
 fn row<'a>(json: &'a Value, workload: &str) -> &'a Value {
@@ -51,4 +55,18 @@ fn without_a_stonewall_the_figure_at_first_done_is_the_clusters() {
     let (short, long) = (row(&json, "short"), row(&json, "long"));
     assert_eq!((ios(short), ios(&long["last_done"])), (10, 2 * 1013), "{json:#}");
     assert!(ios(&long["first_done"]) < 2 * 1013, "what the other hosts had done when the first was: {long:#}");
+}
+
+#[test]
+fn the_wall_reaches_over_relays_whoever_is_the_first() {
+    // The relays are local-1, with local-2 below it, and local-3, with local-4 and local-5: the first one of the cluster is a relay itself, and then
+    // stands below one.
+    for hosts in [["local-1", "local-[2-5]"], ["local-5", "local-[1-4]"]] {
+        let json = unequal_on(&["--hosts", "local:5", "--fanout", "2"], hosts, "data", true, "rate = 20\n");
+        let (short, long) = (row(&json, "short"), row(&json, "long"));
+        assert_eq!(ios(short), 10, "{short:#}");
+        assert!(ios(&long["last_done"]) < 4 * 1013, "a host that did not hear of it: {long:#}");
+        assert_eq!(long["ios"], long["first_done"]["ios"], "the figure is that at the wall");
+        assert_eq!(json["state"], "complete");
+    }
 }

@@ -1,4 +1,6 @@
 //! Clusters of the tests' own on one machine: four ssh servers in network namespaces, and four nodes of Slurm.
+// Each program of tests takes what it needs of it.
+#![allow(dead_code)]
 
 use crate::common::{run, scratch, text, wait_until};
 use std::fs;
@@ -116,6 +118,11 @@ impl SshCluster {
     /// Takes a host off the network; its processes hear nothing of it.
     pub fn cut(&self, host: u32) {
         run("ip", &["link", "set", &self.link(host), "down"]);
+    }
+
+    /// Brings it back.
+    pub fn mend(&self, host: u32) {
+        run("ip", &["link", "set", &self.link(host), "up"]);
     }
 }
 

@@ -43,7 +43,7 @@ impl Coordinator {
         let left = self.hosts.iter().filter(|host| host.alive).count();
         let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
         if stage.is_some() && may_go_on && left > 0 {
-            self.note_absence(number);
+            self.note_absence(number, actions);
             return;
         }
         let remedy = match self.policy.on_lost_host {

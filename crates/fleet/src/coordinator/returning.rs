@@ -4,6 +4,7 @@
 
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
+use model::part::Part;
 use model::plan::{HostPlan, Plan, PlannedTarget, Stage, StageKind};
 use model::resume;
 use model::search::Addition;
@@ -75,6 +76,8 @@ pub(super) struct Returning {
     points: Vec<Option<u32>>,
     /// The stage that lays out the data of all; `None` where there is none, or each scenario has its own.
     prepare: Option<u32>,
+    /// Why no host may come back, in words, where that is so.
+    why_not: Option<&'static str>,
     /// What each host was at first; empty where it is not known.
     identities: Vec<String>,
     /// When the boundary is waited at no longer, in ns.
@@ -83,12 +86,26 @@ pub(super) struct Returning {
     on_their_way: Vec<usize>,
 }
 
+/// Why no host may come back to a run of this plan, in words; `None` where they may.
+fn why_not(plan: &Plan) -> Option<&'static str> {
+    let checks =
+        |host: &HostPlan| host.contents.verify || host.parts.iter().any(|part: &Part| part.engine.contents.verify);
+    let mut hosts = plan.hosts.iter();
+    if hosts.clone().any(checks) {
+        return Some("reads are checked, and of which generation each block is only the agent knew that is gone");
+    }
+    let has_lent = hosts.any(|host| host.trees.iter().any(|tree| tree.joined));
+    has_lent.then_some("hosts work in trees of one another, which it would make anew")
+}
+
 impl Returning {
     pub(super) fn new(plan: &Plan, reach: Reach) -> Returning {
-        let is_lent = plan.hosts.iter().flat_map(|host| &host.trees).any(|tree| tree.joined);
-        // A tree that others work in cannot be made anew by the host that it is on.
-        if plan.fleet.on_lost_host == OnLostHost::Abort || reach == Reach::OwnProcess || is_lent {
+        if plan.fleet.on_lost_host == OnLostHost::Abort || reach == Reach::OwnProcess {
             return Returning::default();
+        }
+        let why_not = why_not(plan);
+        if why_not.is_some() {
+            return Returning { why_not, ..Returning::default() };
         }
         let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
         let is_prepare = |stage: &Stage| stage.kind == StageKind::Prepare;
@@ -128,14 +145,28 @@ impl Coordinator {
         self.returning.identities = identities;
     }
 
-    /// A host was lost while this stage was the next or ran. At the next boundary, it is tried for the first time.
-    pub(super) fn note_absence(&mut self, number: usize) {
+    /// A host was lost, and the run goes on. At the next boundary, its agent is started again for the first time.
+    pub(super) fn note_absence(&mut self, number: usize, actions: &mut Vec<Action>) {
         let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
         let lacks_layout = matches!(self.step, Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
         let absence = &mut self.hosts[number].absence;
         absence.lacks_layout |= lacks_layout;
         (absence.tries, absence.next_ns) = (0, 0);
-        absence.stays_out = absence.returns >= MOST_RETURNS;
+        let why = match self.returning.why_not {
+            Some(why) => why.to_owned(),
+            None if absence.returns >= MOST_RETURNS => format!("it came back {MOST_RETURNS} times, and was lost again"),
+            None => return,
+        };
+        self.give_up(number, &why, actions);
+    }
+
+    /// A host is not tried any more, which is said.
+    fn give_up(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        let host = &mut self.hosts[number];
+        host.absence.stays_out = true;
+        let detail = format!("{} stays out until the run ends: {why}", host.name);
+        let note = Note { stage: None, host: number as u32, kind: NoteKind::Hosts, detail };
+        actions.push(Action::Emit(Event::Note(note)));
     }
 
     /// The layout is written without those that are away.
@@ -326,13 +357,9 @@ impl Coordinator {
         absence.next_ns = self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
         absence.tries = absence.tries.saturating_add(1);
         actions.push(Action::Drop { host: number });
-        if absence.tries < MOST_TRIES {
-            return;
+        if absence.tries >= MOST_TRIES {
+            self.give_up(number, why, actions);
         }
-        absence.stays_out = true;
-        let detail = format!("{}: it stays out until the run ends: {why}", host.name);
-        let note = Note { stage: None, host: number as u32, kind: NoteKind::Hosts, detail };
-        actions.push(Action::Emit(Event::Note(note)));
     }
 }
 

@@ -230,8 +230,26 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
         run(&mut coordinator, vec![launched(1, stage, Ok(())), facts(1, "", vec![]), pong(1), ready(1)]);
         run(&mut coordinator, vec![armed(0, stage + 1), armed(1, stage + 1)]);
     }
-    run(&mut coordinator, vec![lost(1)]);
+    assert_eq!(run(&mut coordinator, vec![lost(1)]).last().map(String::as_str), Some("note Hosts None"));
     let stage = MOST_RETURNS + 1;
     let next = run(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)]);
     assert_eq!(next[1..], [format!("0:arm {}", stage + 1)]);
+}
+
+#[test]
+fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
+    let mut plan = points(2, 2);
+    plan.hosts.iter_mut().for_each(|host| host.contents.verify = true);
+    let mut coordinator = in_first_point(&plan);
+    let told = coordinator.step(lost(1), Now::default());
+    let said = told.iter().find_map(|action| match action {
+        Action::Emit(Event::Note(note)) if note.kind == NoteKind::Hosts => Some(note.detail.as_str()),
+        _ => None,
+    });
+    assert!(
+        said.is_some_and(|said| said.starts_with("h1 stays out until the run ends: reads are checked")),
+        "{said:?}"
+    );
+    let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);
+    assert_eq!(next, ["ended 1 Complete", "0:arm 2"]);
 }

@@ -1,0 +1,179 @@
+//! Hosts that are lost in mid-run and come back: real agents, killed between points and within them.
+
+#[path = "common/cluster.rs"]
+mod cluster;
+mod common;
+
+use cluster::SshCluster;
+use common::{command, end, has, plimsoll, scratch, text, wait_until};
+use model::{NoteKind, OccurrenceKind, Record, RunEnd};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A run of several points, each of which waits for us before it begins: so it is certain what happens first.
+struct Gated {
+    folder: tempfile::TempDir,
+    child: Child,
+}
+
+impl Gated {
+    fn start(points: u32, hosts: &[&str], path: Option<String>) -> Gated {
+        let folder = scratch();
+        let depths: Vec<String> = (1..=points).map(|depth| depth.to_string()).collect();
+        let suite = format!(
+            "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \"continue\"\nquorum = \"20%\"\n\
+             [stages]\nmeasure = \"1s\"\ninterval = \"100ms\"\n\
+             prerun = '''echo >> asked; while ! test -e go-$(wc -l < asked); do sleep 0.02; done'''\n\
+             [sweep]\ndepth = [{}]\n[[workload]]\nname = \"w\"\nworkers = 1\n",
+            depths.join(", ")
+        );
+        fs::write(folder.path().join("gated.toml"), suite).expect("a suite");
+        let data = folder.path().join("data");
+        let line = ["run", "gated.toml", "--target", text(&data), "--out", "run.plimsoll", "--quiet"];
+        let mut command = command(folder.path(), &[&line, hosts].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(path.map(|path| ("PATH", path)));
+        let child = command.spawn().expect("the program starts");
+        Gated { folder, child }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Waits until this point, from 1, is about to begin.
+    fn reaches(&self, point: usize) {
+        let asked = self.folder.path().join("asked");
+        wait_until("the next point", || fs::read_to_string(&asked).is_ok_and(|asked| asked.lines().count() >= point));
+    }
+
+    fn let_go(&self, points: impl IntoIterator<Item = u32>) {
+        for point in points {
+            fs::write(self.folder.path().join(format!("go-{point}")), "").expect("a file");
+        }
+    }
+
+    /// Waits until so many hosts were lost, or came back, in all.
+    fn has_said(&self, kind: NoteKind, times: usize) {
+        let path = self.folder.path().join("run.plimsoll");
+        wait_until(kind.word(), || store::read(&path).is_ok_and(|record| of_kind(&record, kind).len() >= times));
+    }
+
+    /// The whole record, and for each result whether it is in doubt because of a lost host.
+    fn end(self) -> (Record, Vec<bool>) {
+        end(self.child).with_code(0);
+        let folder = self.folder.path();
+        let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+        let in_doubt = |row: &serde_json::Value| {
+            row["warnings"].as_array().expect("a list").iter().any(|warning| warning["code"] == "host-lost")
+        };
+        let rows = json["results"].as_array().expect("a list").iter().map(in_doubt).collect();
+        let events = json["events"].as_array().expect("a list");
+        assert!(events.iter().any(|event| event["kind"] == "host-returned"), "{json:#}");
+        (store::read(&folder.join("run.plimsoll")).expect("a run file"), rows)
+    }
+}
+
+/// Processes that serve as agents and were told to touch `path`.
+fn agents(path: &Path) -> BTreeSet<String> {
+    let wanted = format!("agent --allow {}", path.display());
+    let out = Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+}
+
+fn kill(pid: &str) {
+    common::run("kill", &["-9", pid]);
+}
+
+fn of_kind(record: &Record, kind: NoteKind) -> Vec<u32> {
+    record.notes.iter().filter(|note| note.kind == kind).map(|note| note.host).collect()
+}
+
+/// The hosts that loaded in this point, from 1.
+fn loaded(record: &Record, point: u32) -> BTreeSet<u32> {
+    let is_of = |stage: u32| record.plan.stages[stage as usize].point == Some(point - 1);
+    let stages = record.stages.iter().filter(|stage| is_of(stage.stage));
+    stages.flat_map(|stage| &stage.samples).filter(|sample| !sample.ops.is_empty()).map(|sample| sample.host).collect()
+}
+
+#[test]
+fn a_killed_agent_is_started_again_and_takes_part_from_the_next_point_on() {
+    let run = Gated::start(6, &["--hosts", "local:3"], None);
+    run.reaches(1);
+    let first = agents(&run.data());
+    assert_eq!(first.len(), 3);
+    run.let_go([1]);
+    // Between points.
+    run.reaches(2);
+    kill(first.iter().next().expect("an agent"));
+    run.has_said(NoteKind::HostLost, 1);
+    run.let_go([2]);
+    run.reaches(3);
+    run.has_said(NoteKind::HostReturned, 1);
+    let second: Vec<String> = agents(&run.data()).difference(&first).cloned().collect();
+    assert_eq!(second.len(), 1, "one in the place of the one that was killed");
+    // In the midst of a point, unless this machine is slow; then behind it.
+    run.let_go([3]);
+    kill(&second[0]);
+    run.has_said(NoteKind::HostLost, 2);
+    run.let_go(4..=6);
+    let (record, in_doubt) = run.end();
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    let (lost, back) = (of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned));
+    assert_eq!((lost.len(), back.len()), (2, 2), "{:?}", record.notes);
+    assert!(lost.iter().chain(&back).all(|host| *host == lost[0]), "always the same host: {:?}", record.notes);
+    let all: BTreeSet<u32> = (0..3).collect();
+    let others = (0..3).filter(|host| *host != lost[0]).collect();
+    assert_eq!([1, 2, 6].map(|point| loaded(&record, point)), [all.clone(), others, all]);
+    assert_eq!((in_doubt[0], in_doubt[1], in_doubt[5]), (false, true, false), "{in_doubt:?}");
+    let happened = record.occurrences.iter().filter(|one| one.kind == OccurrenceKind::HostReturned).count();
+    assert_eq!(happened, 2);
+    assert!(record.notes.iter().any(|note| note.detail.ends_with("it came back, and takes part from point 3 on")));
+}
+
+#[test]
+fn hosts_behind_a_relay_that_is_killed_come_back_without_it() {
+    let run = Gated::start(3, &["--hosts", "local:4", "--fanout", "2"], None);
+    run.reaches(1);
+    let own = ["-P", &run.child.id().to_string(), "-f", "agent --allow"];
+    let out = Command::new("pgrep").args(own).output().expect("pgrep");
+    let relays: Vec<String> = String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect();
+    assert_eq!(relays.len(), 2);
+    kill(&relays[0]);
+    run.has_said(NoteKind::HostLost, 2);
+    wait_until("the agent below it to end", || agents(&run.data()).len() == 2);
+    run.let_go(1..=3);
+    let (record, in_doubt) = run.end();
+    let lost: BTreeSet<u32> = of_kind(&record, NoteKind::HostLost).into_iter().collect();
+    let back: BTreeSet<u32> = of_kind(&record, NoteKind::HostReturned).into_iter().collect();
+    assert_eq!((lost.len(), &back), (2, &lost), "{:?}", record.notes);
+    let all: BTreeSet<u32> = (0..4).collect();
+    let others = all.difference(&lost).copied().collect();
+    assert_eq!([1, 2, 3].map(|point| loaded(&record, point)), [others, all.clone(), all]);
+    assert_eq!(in_doubt, [true, false, false]);
+}
+
+#[test]
+fn a_host_whose_link_was_cut_comes_back_once_it_is_mended() {
+    if !has("a host whose link is mended", &["sshd", "ip", "sqlite3"]) {
+        return;
+    }
+    let cluster = SshCluster::new();
+    let run = Gated::start(3, &["--hosts", "n[1-4]"], Some(cluster.search_path()));
+    run.reaches(1);
+    // With what carries each of them.
+    let before = agents(&run.data()).len();
+    cluster.cut(3);
+    run.has_said(NoteKind::HostLost, 1);
+    // It ends because it hears nothing; until then it holds its targets.
+    wait_until("the agent behind the cut link to end", || agents(&run.data()).len() * 4 == before * 3);
+    cluster.mend(3);
+    run.let_go(1..=3);
+    let (record, in_doubt) = run.end();
+    assert_eq!((of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned)), (vec![2], vec![2]));
+    let all: BTreeSet<u32> = (0..4).collect();
+    assert_eq!([1, 2, 3].map(|point| loaded(&record, point)), [[0, 1, 3].into(), all.clone(), all]);
+    assert_eq!(in_doubt, [true, false, false]);
+}
