@@ -51,6 +51,35 @@ mod tests {
     }
 
     #[test]
+    fn what_was_measured_after_it_came_back_is_not_in_doubt_until_it_is_lost_again() {
+        let mut recorded = Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3, 4]\n[[workload]]\nname = \"w\"\n", 2);
+        let measured: Vec<u32> = (0..)
+            .zip(&recorded.record().plan.stages)
+            .filter(|(_, stage)| stage.kind == StageKind::Measure)
+            .map(|(number, _)| number)
+            .collect();
+        let [first, second, third, fourth] = measured[..] else { panic!("{measured:?}") };
+        for stage in [first, second, third, fourth] {
+            for host in 0..2 {
+                recorded.host_interval(stage, host, 0, &[(Op::Read, &[100; 10])]);
+            }
+        }
+        lose(&mut recorded, first, 1);
+        let back = |stage| Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail: "back".into() };
+        recorded.record_mut().notes.push(back(third));
+        let in_doubt = |recorded: &Recorded| -> Vec<bool> {
+            let is_lost = |warning: &Warning| matches!(warning, Warning::HostLost { .. });
+            results(&recorded.record()).iter().map(|row| row.warnings.iter().any(is_lost)).collect()
+        };
+        assert_eq!(in_doubt(&recorded), [true, true, false, false]);
+        // In the same stage in which it came back.
+        lose(&mut recorded, third, 1);
+        assert_eq!(in_doubt(&recorded), [true, true, true, true]);
+        recorded.record_mut().notes.push(back(fourth));
+        assert_eq!(in_doubt(&recorded), [true, true, true, false]);
+    }
+
+    #[test]
     fn a_stage_without_it_from_the_start_has_the_figures_of_the_others() {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
         let stage = recorded.stage(StageKind::Measure);

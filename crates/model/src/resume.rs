@@ -150,5 +150,42 @@ mod tests {
         let stages: Vec<Stage> = ops.into_iter().map(|op| stage(Some(op))).collect();
         assert_eq!(rounds(&stages), [0..5, 5..6, 6..9]);
         assert_eq!(rounds(&[stage(None), stage(None)]), []);
+        // Whoever was away finds empty trees, so he begins with a round.
+        let mut points = stages;
+        (0..).zip(&mut points).for_each(|(point, stage)| stage.point = Some(point));
+        assert_eq!(entries(&points, &[]), [true, false, false, false, false, true, true, false, false]);
+    }
+
+    #[test]
+    fn whoever_was_away_begins_with_a_point_and_with_a_layout_that_is_still_to_be_made() {
+        let work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+        let stage = |kind, point| Stage { kind, point, works: vec![work.clone()] };
+        let stages = [
+            stage(StageKind::Prepare, None),
+            stage(StageKind::Precondition, Some(0)),
+            stage(StageKind::Measure, Some(0)),
+            stage(StageKind::Measure, Some(1)),
+            stage(StageKind::Prepare, None),
+            stage(StageKind::Measure, Some(2)),
+        ];
+        assert_eq!(entries(&stages, &[]), [true, true, false, true, true, true]);
+        let part = |stages: Vec<u32>| {
+            let engine = crate::part::PartEngine {
+                backend: crate::spec::Backend::Sync,
+                poll: crate::spec::Poll::None,
+                direct: true,
+                evict: false,
+                drop_caches: false,
+                patience: crate::units::Nanos::seconds(1),
+                raw_latencies: false,
+                cpus: Vec::new(),
+                own_cpu: false,
+                virtual_time: false,
+                contents: crate::plan::Contents::RANDOM,
+            };
+            Part { stages, targets: 0..0, trees: 0..0, engine }
+        };
+        let parts = [part(vec![0, 1, 2, 3]), part(vec![4, 5])];
+        assert_eq!(entries(&stages, &parts), [true, false, false, false, true, false]);
     }
 }

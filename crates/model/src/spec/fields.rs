@@ -445,7 +445,8 @@ spec_table! {
 spec_table! {
     /// What holds for the hosts together, where there are several.
     pub struct FleetSpec {
-        /// What happens when a host dies, or falls silent, in mid-run: `"abort"` ends the run, `"continue"` goes on without it.
+        /// What happens when a host dies, or falls silent, in mid-run: `"abort"` ends the run, `"continue"` goes on without it. With
+        /// `"continue"`, its agent is started again between points, and a host that is ready within 15 s takes part from the next point on.
         on_lost_host: OnLostHost = OnLostHost::Abort,
         /// The least share of the hosts that has to be left for a run to go on.
         quorum: Percent = Percent::of(50),

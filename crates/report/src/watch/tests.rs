@@ -156,6 +156,11 @@ fn the_run_stands_above_its_nodes() {
     let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "silent for 10 s".to_owned() };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
+    let detail = format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
+    state.event(&Event::Note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail }));
+    let shown = screen(&mut state, 80, 14);
+    assert!(!shown.contains("silent for 10 s") || shown.contains("it came back"), "{shown}");
+    assert!(shown.contains("a host came back"), "{shown}");
 }
 
 #[test]

@@ -127,6 +127,11 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
         "{page}"
     );
     assert!(page.len() < 1 << 20, "{}", page.len());
+    let detail = "it came back, and takes part from point 2 on".to_owned();
+    recorded.note(Note { stage: None, host: 777, kind: NoteKind::HostReturned, detail });
+    let board = told(&recorded.record());
+    let table = part(&board, &View { host: Some(777), from: 0, find: name }, "hosts");
+    assert!(!table.contains("lost"), "{table}");
 }
 
 #[test]
