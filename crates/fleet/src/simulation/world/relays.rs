@@ -82,7 +82,7 @@ impl World<'_> {
         let head = first + hosts.start;
         match below {
             Some(below) if !self.sides[head].is_parted && self.sides[head].life == 0 => {
-                self.hand_down(head, ToAgent::Part { below })
+                self.hand_down(head, ToAgent::Part { below });
             }
             Some(_) => {}
             None => {
