@@ -25,7 +25,7 @@ pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
 mod tests {
     use crate::testing::Recorded;
     use crate::{Warning, results};
-    use model::{Note, NoteKind, Op, StageKind};
+    use model::{Event, Note, NoteKind, Op, StageKind};
 
     fn lose(recorded: &mut Recorded, stage: u32, host: u32) {
         let note = Note { stage: Some(stage), host, kind: NoteKind::HostLost, detail: "gone".into() };
@@ -77,6 +77,23 @@ mod tests {
         assert_eq!(in_doubt(&recorded), [true, true, true, true]);
         recorded.record_mut().notes.push(back(fourth));
         assert_eq!(in_doubt(&recorded), [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_run_that_is_resumed_has_all_hosts_again() {
+        let mut recorded = Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3]\n[[workload]]\nname = \"w\"\n", 2);
+        let first = recorded.stage(StageKind::Measure);
+        lose(&mut recorded, first, 1);
+        let told = |left: &[u32]| -> Vec<(Option<u32>, u32)> {
+            let is_back = |event: Event| match event {
+                Event::Note(note) if note.kind == NoteKind::HostReturned => Some((note.stage, note.host)),
+                _ => None,
+            };
+            model::resume::kept(&recorded.record(), left).into_iter().filter_map(is_back).collect()
+        };
+        assert_eq!(told(&[0, first + 1, first + 2]), [(Some(first + 1), 1)]);
+        assert_eq!(told(&[first, first + 1]), [], "what is done again says nothing of the first time");
+        assert_eq!(told(&[0]), [], "nothing is left behind that");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What is left to do of a run that was cut short.
 
-use crate::event::{Event, StageEnd};
+use crate::event::{Event, Note, NoteKind, StageEnd};
 use crate::op::Op;
 use crate::part::Part;
 use crate::plan::{HostPlan, PlannedTarget, Stage, StageKind};
 use crate::record::Record;
 use crate::testbed::{DirectoryState, HostFacts, TargetKind};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The stages that a resumed run goes through, in order: those of every point that is not complete, from the first to the last of the point,
@@ -109,6 +110,7 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     let stays = |stage: u32| !left_over.contains(&stage);
     let mut events: Vec<Event> =
         record.notes.iter().filter(|note| note.stage.is_none_or(stays)).cloned().map(Event::Note).collect();
+    events.extend(returned(record, left_over).into_iter().map(Event::Note));
     let happened = record.occurrences.iter().filter(|occurrence| occurrence.stage.is_none_or(stays));
     events.extend(happened.cloned().map(|occurrence| Event::Happened(Box::new(occurrence))));
     for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
@@ -119,6 +121,25 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
     }
     events
+}
+
+/// For each host that was lost in what stays: that it takes part again from the first stage that is left behind that on.
+fn returned(record: &Record, left_over: &[u32]) -> Vec<Note> {
+    let mut lost: BTreeMap<u32, u32> = BTreeMap::new();
+    for note in &record.notes {
+        match (note.kind, note.stage) {
+            (NoteKind::HostLost, Some(stage)) if !left_over.contains(&stage) => lost.insert(note.host, stage),
+            (NoteKind::HostReturned, Some(stage)) if !left_over.contains(&stage) => lost.remove(&note.host),
+            _ => None,
+        };
+    }
+    let note = |(host, lost): (u32, u32)| {
+        let stage = left_over.iter().copied().filter(|stage| *stage > lost).min()?;
+        let name = record.plan.hosts.get(host as usize).map_or("", |host| host.hostname.as_str());
+        let detail = format!("{name}: it takes part in what is left of the run that is resumed");
+        Some(Note { stage: Some(stage), host, kind: NoteKind::HostReturned, detail })
+    };
+    lost.into_iter().filter_map(note).collect()
 }
 
 #[cfg(test)]
