@@ -319,7 +319,10 @@ impl<'a> World<'a> {
             Effect::Wake { at_ns, epoch } => self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch }),
             Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host, life: side.life }),
             Effect::LoadOn { stage, agreed_ns } => {
-                side.outcome.starts.push((stage, agreed_ns));
+                // Nobody agreed on an instant with a host that lays its data out anew.
+                if side.takes_part {
+                    side.outcome.starts.push((stage, agreed_ns));
+                }
                 let span = LoadSpan { until_ns: None, allowed_until_ns: u64::MAX };
                 side.outcome.loads.push(span);
             }
