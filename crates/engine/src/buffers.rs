@@ -22,6 +22,13 @@ pub(crate) fn stride(size: usize) -> usize {
     size.next_multiple_of(SECTOR)
 }
 
+/// How much memory `count` buffers of `stride` bytes take: a single large one takes a huge page, which is one segment for a device instead
+/// of hundreds.
+fn memory_for(stride: usize, count: usize) -> usize {
+    let least = if stride >= HUGE_PAGE / 2 { HUGE_PAGE } else { PAGE };
+    (stride * count).max(least)
+}
+
 /// Equal buffers in one aligned piece of memory.
 ///
 /// The kernel reads and writes this memory behind the compiler's back, so it is only ever reached through
@@ -43,7 +50,7 @@ impl Buffers {
     /// random bytes. `contents` fills what is written and checks what is read.
     pub(crate) fn new(count: usize, spares: usize, size: usize, seed: u64, contents: WorkerContents) -> Buffers {
         let stride = stride(size);
-        let bytes = (stride * (count + spares)).max(PAGE);
+        let bytes = memory_for(stride, count + spares);
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
         let Ok(layout) = Layout::from_size_align(bytes, align) else {
             // The planner bounds buffers to half of the memory.
@@ -149,6 +156,33 @@ mod tests {
     fn bytes(buffers: &Buffers, index: usize, length: usize) -> Vec<u8> {
         // SAFETY: no request is under way in this test.
         unsafe { std::slice::from_raw_parts(buffers.pointer(index), length) }.to_vec()
+    }
+
+    #[test]
+    fn a_large_buffer_has_a_huge_page() {
+        assert_eq!(memory_for(1 << 20, 1), HUGE_PAGE);
+        assert_eq!(memory_for(1 << 20, 3), 3 << 20);
+        assert_eq!(memory_for(512 << 10, 2), 1 << 20, "half of a huge page would be empty");
+        assert_eq!(memory_for(512, 1), PAGE);
+        let buffers = Buffers::new(1, 0, 1 << 20, 1, crate::contents::testing::random());
+        assert_eq!(buffers.pointer(0) as usize % HUGE_PAGE, 0);
+    }
+
+    #[test]
+    fn writes_go_through_the_spares_in_turn() {
+        let mut buffers = Buffers::new(2, 3, 512, 1, crate::contents::testing::random());
+        let write = |slot| Io { slot, op: Op::Write, file: 0, offset: 0, length: 512 };
+        let other = buffers.pointer(1);
+        let mut begin = || {
+            buffers.begin(0, &write(0));
+            buffers.pointer(0) as usize
+        };
+        let seen: Vec<usize> = (0..8).map(|_| begin()).collect();
+        assert_eq!(seen[..4], seen[4..], "a piece comes back after the others");
+        assert!(!seen.contains(&(other as usize)), "the other buffer may be with the kernel");
+        assert_eq!(seen.iter().collect::<std::collections::HashSet<_>>().len(), 4);
+        buffers.begin(0, &Io { op: Op::Read, ..write(0) });
+        assert_eq!(buffers.pointer(0) as usize, seen[7], "only writes take turns");
     }
 
     #[test]
