@@ -362,7 +362,7 @@ mod tests {
         let (text, missed) = rows("p", &ALL, &[lap(2.0, 0.2), lap(1.0, 0.4), lap(4.0, 0.2)]);
         assert_eq!((text.lines().count(), missed.len()), (6, 2));
         assert!(missed[0].contains("write on p: 0.50 × IOR in GB/s"), "{missed:?}");
-        let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.19)]);
+        let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.195)]);
         assert!(missed.is_empty(), "within a tick: {missed:?}");
         let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.1)]);
         assert!(missed.len() == 2 && missed[0].contains("0.50 × fio psync in CPU per GB"), "{missed:?}");
