@@ -3,9 +3,9 @@
 //! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
 
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, stride};
 use crate::clock::{Clock, Monotonic};
-use crate::contents::{Findings, HostContents};
+use crate::contents::{Findings, HostContents, spares};
 use crate::control::Control;
 use crate::driver::{
     AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive,
@@ -201,11 +201,7 @@ fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, Eng
 /// What a worker needs to keep its whole depth under way: a buffer for every slot.
 fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
     let work = &shared.stage.works[worker.work as usize];
-    let depth = work.depth as usize;
-    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
-    let is_mix = work.writes() && work.reads();
-    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
-    let buffers = buffers(shared, worker, depth, count);
+    let (buffers, write_base) = buffers(shared, worker, work.depth as usize, spares::lockable());
     Setup {
         depth: work.depth,
         files,
@@ -218,15 +214,15 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
     }
 }
 
-/// The same for one request at a time: a buffer for a read and one for a write.
+/// The same for one request at a time.
 fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
     let work = &shared.stage.works[worker.work as usize];
-    let buffers = buffers(shared, worker, 1, 2);
+    let (buffers, write_base) = buffers(shared, worker, 1, usize::MAX);
     Setup {
         depth: 1,
         files,
         buffers,
-        write_base: 1,
+        write_base,
         dsync: work.dsync,
         ioprio: ioprio(shared, work),
         poll: Poll::None,
@@ -234,10 +230,17 @@ fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup 
     }
 }
 
-fn buffers(shared: &Shared, worker: &Worker, depth: usize, count: usize) -> Buffers {
+/// Buffers for `depth` requests, and where writes begin among them; all workers together may lock `lockable` bytes.
+fn buffers(shared: &Shared, worker: &Worker, depth: usize, lockable: usize) -> (Buffers, usize) {
     let work = &shared.stage.works[worker.work as usize];
-    let contents = shared.contents.worker(work, depth, worker.seed);
-    Buffers::new(count, work.largest_block().0 as usize, worker.seed, contents)
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    let is_mix = work.writes() && work.reads();
+    let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
+    let mut contents = shared.contents.worker(work, depth, worker.seed);
+    let (size, smallest) = (work.largest_block().0 as usize, work.write_block_size.smallest().0 as usize);
+    let room = spares::room(shared.stage.workers.len(), count * stride(size), lockable);
+    let spares = if work.writes() { contents.spares(smallest, stride(size), room) } else { 0 };
+    (Buffers::new(count, spares, size, worker.seed, contents), write_base)
 }
 
 fn ioprio(shared: &Shared, work: &Work) -> u16 {

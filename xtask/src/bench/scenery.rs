@@ -29,7 +29,7 @@ impl Scenery {
         let memory = base.join("memory");
         let mut scenery = Scenery { base, memory, mounted: false };
         made(&scenery.memory)?;
-        let options = ["-t", "tmpfs", "-o", "size=3g,nr_inodes=4m", "plimsoll-bench"];
+        let options = ["-t", "tmpfs", "-o", "size=6g,nr_inodes=4m", "plimsoll-bench"];
         shell::capture(Command::new("mount").args(options).arg(&scenery.memory))?;
         scenery.mounted = true;
         Ok(scenery)
@@ -48,14 +48,14 @@ impl Scenery {
         made(&self.memory.join("tmpfs"))
     }
 
-    /// The root of an ext4 of 1 GiB, whose image lies in the tmpfs: what is compared is programs, not disks.
+    /// The root of an ext4 of 3 GiB, whose image lies in the tmpfs: what is compared is programs, not disks.
     ///
     /// # Errors
     /// This machine has no `mkfs.ext4` or no loop devices.
     pub fn ext4(&self) -> Outcome<PathBuf> {
         let (image, folder) = (self.memory.join("ext4.img"), self.memory.join("ext4"));
         made(&folder)?;
-        let file = fs::File::create(&image).and_then(|file| file.set_len(1 << 30));
+        let file = fs::File::create(&image).and_then(|file| file.set_len(3 << 30));
         file.map_err(|error| format!("{} cannot be made: {error}", image.display()))?;
         // The lazy way would go on writing the tables of inodes while others are measured.
         let words = ["-q", "-F", "-N", "200000", "-E", "lazy_itable_init=0,lazy_journal_init=0"];

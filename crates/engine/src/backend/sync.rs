@@ -11,6 +11,8 @@ use std::os::fd::RawFd;
 pub(crate) struct Sync {
     files: Box<[RawFd]>,
     buffers: Buffers,
+    /// Where the write's buffer is; 0 where a worker only reads or only writes.
+    write_base: usize,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
     /// The request that is ready; the depth is 1.
@@ -19,10 +21,17 @@ pub(crate) struct Sync {
 }
 
 impl Sync {
-    /// A backend with buffers for one read and one write.
+    /// A backend for one request at a time.
     pub(crate) fn new(setup: Setup) -> Sync {
         let write_flags = setup.write_flags();
-        Sync { files: setup.files, buffers: setup.buffers, write_flags, ready: None, done: None }
+        Sync {
+            files: setup.files,
+            buffers: setup.buffers,
+            write_base: setup.write_base,
+            write_flags,
+            ready: None,
+            done: None,
+        }
     }
 
     fn call(&mut self, io: &Io) -> i32 {
@@ -35,8 +44,8 @@ impl Sync {
                 unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
             }
             Op::Write => {
-                let vector = libc::iovec { iov_base: self.buffers.pointer(1).cast(), iov_len: length };
-                // SAFETY: buffer 1 holds at least `length` bytes, and nobody else uses it during the call.
+                let vector = libc::iovec { iov_base: self.buffers.pointer(self.write_base).cast(), iov_len: length };
+                // SAFETY: the buffer holds at least `length` bytes, and nobody else uses it during the call.
                 unsafe { libc::pwritev2(file, &raw const vector, 1, offset, self.write_flags) }
             }
             // SAFETY: the file is open as long as this backend lives.
@@ -53,7 +62,8 @@ impl Backend for Sync {
     #[inline]
     fn prepare(&mut self, io: &Io) {
         debug_assert!(self.ready.is_none(), "the sync backend has a depth of 1");
-        self.buffers.begin(1, io);
+        let index = if io.op == Op::Write { self.write_base } else { 0 };
+        self.buffers.begin(index, io);
         self.ready = Some(*io);
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Filler {
     originals: Box<[u64]>,
     /// Random bytes of a unit; the rest are zeros.
     random_ppm: u64,
+    /// Whether writes take over the bytes of an earlier one, but for a stamp in each sector.
+    is_stamped: bool,
 }
 
 impl Filler {
@@ -54,6 +56,7 @@ impl Filler {
             DuplicateScope::Worker => derive(worker_seed, &[1]),
             DuplicateScope::Hosts => derive(contents.seed, &[1]),
         };
+        let random_ppm = 1_000_000 - u64::from(contents.compressible.ppm.min(1_000_000));
         Filler {
             pool,
             numbers: derive(worker_seed, &[2]),
@@ -61,7 +64,9 @@ impl Filler {
             duplicate_ppm: contents.duplicate.ppm,
             copies_due: 0,
             originals: (0..ORIGINALS as u64).map(|number| derive(scope_seed, &[number])).collect(),
-            random_ppm: 1_000_000 - u64::from(contents.compressible.ppm.min(1_000_000)),
+            random_ppm,
+            // Nothing is asked of the bytes but that no storage can make them fewer.
+            is_stamped: random_ppm == 1_000_000 && contents.duplicate.ppm == 0,
         }
     }
 
@@ -71,15 +76,20 @@ impl Filler {
         split_mix(&mut self.numbers)
     }
 
-    /// Whether nothing is asked of the bytes but that no storage can make them fewer.
-    fn is_plain(&self) -> bool {
-        self.random_ppm == 1_000_000 && self.duplicate_ppm == 0
+    /// Whether writes take over the bytes of an earlier one, but for a stamp in each sector.
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.is_stamped
+    }
+
+    /// From now on, no byte of a write is one of an earlier write.
+    pub(crate) fn fill_anew(&mut self) {
+        self.is_stamped = false;
     }
 
     /// Fills `bytes`, which are to be written at `offset` of their file. What they hold from the last time is random already.
     #[inline]
     pub(crate) fn fill(&mut self, bytes: &mut [u8], offset: u64) {
-        if self.is_plain() {
+        if self.is_stamped {
             return self.stamp(bytes);
         }
         let mut rest = bytes;

@@ -6,6 +6,7 @@ mod fill;
 mod generations;
 mod header;
 mod progress;
+pub(crate) mod spares;
 mod verify;
 
 use crate::backend::Io;
@@ -65,6 +66,18 @@ pub(crate) struct WorkerContents {
 }
 
 impl WorkerContents {
+    /// How many buffers of `stride` bytes are to take turns with those of the writes outstanding, of writes of at least `smallest` bytes.
+    /// Where they do not fit into `room` bytes there are none, and every write is filled anew.
+    pub(crate) fn spares(&mut self, smallest: usize, stride: usize, room: usize) -> usize {
+        if self.verifier.is_some() || !self.filler.is_stamped() {
+            return 0;
+        }
+        spares::spares(smallest, stride, room).unwrap_or_else(|| {
+            self.filler.fill_anew();
+            0
+        })
+    }
+
     /// Fills `bytes`, which `io` is about to write.
     #[inline]
     pub(crate) fn write_begins(&mut self, io: &Io, bytes: &mut [u8]) {

@@ -1,12 +1,15 @@
 //! Shares of what a real compressor and a real count of distinct blocks find.
 
+use super::spares::{WINDOW, room};
 use super::*;
+use crate::buffers::{Buffers, stride};
 use model::Op;
 use model::Percent;
 use model::spec::DuplicateScope;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 const SHARES: [u32; 4] = [0, 30, 60, 90];
+const DEPTH: u32 = 4;
 
 fn worker(contents: &Contents, seed: u64) -> WorkerContents {
     let filler = Filler::new(contents, Pool::new(contents.seed), seed);
@@ -18,17 +21,40 @@ fn worker(contents: &Contents, seed: u64) -> WorkerContents {
 
 /// `total` bytes as a worker writes them one after the other, in requests of `block` bytes that share one buffer.
 fn written(contents: &Contents, seed: u64, block: usize, total: usize) -> Vec<u8> {
-    let mut worker = worker(contents, seed);
-    let mut buffer = Vec::new();
-    let mut rng = model::rng::Rng::new(9);
-    buffer.resize_with(block, || rng.next_u64() as u8);
-    let mut all = Vec::with_capacity(total);
-    while all.len() < total {
-        let io = Io { slot: 0, op: Op::Write, file: 0, offset: all.len() as u64, length: block as u32 };
-        worker.write_begins(&io, &mut buffer);
-        all.extend_from_slice(&buffer);
+    let order = std::iter::repeat((0, block));
+    written_in(worker(contents, seed), (block, block), order, room(1, block, usize::MAX), total)
+}
+
+/// At least `total` bytes of writes, each with the slot and of the length that `order` says, between `smallest` and `largest`, and
+/// spares in `room` bytes.
+fn written_in(
+    mut worker: WorkerContents,
+    (smallest, largest): (usize, usize),
+    order: impl Iterator<Item = (u32, usize)>,
+    room: usize,
+    total: usize,
+) -> Vec<u8> {
+    let spares = worker.spares(smallest, stride(largest), room);
+    let mut buffers = Buffers::new(DEPTH as usize, spares, largest, 9, worker);
+    let mut all = Vec::with_capacity(total + largest);
+    for (slot, length) in order {
+        let io = Io { slot, op: Op::Write, file: 0, offset: all.len() as u64, length: length as u32 };
+        buffers.begin(slot as usize, &io);
+        // SAFETY: a whole buffer, with which nothing is under way in a test.
+        all.extend_from_slice(unsafe { std::slice::from_raw_parts(buffers.pointer(slot as usize), length) });
+        if all.len() >= total {
+            break;
+        }
     }
     all
+}
+
+/// The least distance of two equal eight bytes, each at a multiple of 64, where writes begin, too; the length where none are equal.
+fn least_distance(bytes: &[u8]) -> usize {
+    let mut seen = HashMap::new();
+    let words = bytes.chunks_exact(64).enumerate();
+    let distances = words.filter_map(|(at, line)| seen.insert(&line[..8], at).map(|before| (at - before) * 64));
+    distances.min().unwrap_or(bytes.len())
 }
 
 fn percent_saved(bytes: &[u8], record: usize, compressed: impl Fn(&[u8]) -> usize) -> f64 {
@@ -48,9 +74,7 @@ fn blocks_compress_by_the_share_that_was_asked_for() {
             let contents = Contents { compressible: Percent::of(share), verify, ..Contents::RANDOM };
             for block in [4096, 1 << 20] {
                 let bytes = written(&contents, 3, block, 1 << 20);
-                // Plain contents are only stamped: requests from the same buffer are alike for a compressor that sees several of them.
-                let is_stamped = share == 0 && !verify;
-                for record in [4096, 128 << 10, 1 << 20].into_iter().filter(|record| !is_stamped || *record <= block) {
+                for record in [4096, 128 << 10, 1 << 20] {
                     let saved = percent_saved(&bytes, record, |bytes| lz4_flex::block::compress(bytes).len());
                     let case = format!("{share} % in blocks of {block}, records of {record}, verify {verify}");
                     assert!((saved - f64::from(share)).abs() < 1.0, "{case}: lz4 saves {saved:.2} %");
@@ -104,4 +128,43 @@ fn no_512_bytes_of_random_contents_come_twice() {
         let mut sectors = bytes.chunks(block).flat_map(|request| request.chunks_exact(512));
         assert!(sectors.all(is_new), "blocks of {block}");
     }
+}
+
+/// No compressor with a window of 1 MiB can find anything: LZ4, which the other tests use, looks back 64 KiB.
+#[test]
+fn within_a_mebibyte_of_random_contents_nothing_repeats() {
+    let turns = |block: usize| (0..DEPTH).cycle().map(move |slot| (slot, block));
+    let one = |block: usize| std::iter::repeat((DEPTH - 1, block));
+    let random = || worker(&Contents::RANDOM, 3);
+    for block in [512, 4096, 9024, 128 << 10, 1 << 20] {
+        let room = room(1, block, usize::MAX);
+        for bytes in [
+            written_in(random(), (block, block), turns(block), room, 3 << 20),
+            written_in(random(), (block, block), one(block), room, 3 << 20),
+            written_in(random(), (block, block), one(block), 0, 3 << 20),
+        ] {
+            assert!(least_distance(&bytes) >= WINDOW, "blocks of {block}: {}", least_distance(&bytes));
+        }
+    }
+}
+
+#[test]
+fn of_mixed_sizes_nothing_repeats_within_a_mebibyte_either() {
+    for (small, large) in [(4096, 1 << 20), (256 << 10, 512 << 10)] {
+        let order = [small, small, large, small].into_iter().cycle().map(|length| (0, length));
+        let bytes =
+            written_in(worker(&Contents::RANDOM, 3), (small, large), order, room(1, large, usize::MAX), 6 << 20);
+        assert!(least_distance(&bytes) >= WINDOW, "{small} and {large}: {}", least_distance(&bytes));
+    }
+}
+
+/// What the spares are there for: the test above could not fail if a stamp alone were enough.
+#[test]
+fn writes_of_one_buffer_are_alike_but_for_their_stamps() {
+    let mut worker = worker(&Contents::RANDOM, 3);
+    let mut buffer: Vec<u8> = (0..4096).map(|number: u32| (number >> 3) as u8 ^ number as u8).collect();
+    let before = buffer.clone();
+    worker.write_begins(&Io { slot: 0, op: Op::Write, file: 0, offset: 0, length: 4096 }, &mut buffer);
+    let changed = buffer.iter().zip(&before).filter(|(now, before)| now != before).count();
+    assert!((1..=8 * 8).contains(&changed), "{changed} bytes");
 }
