@@ -661,7 +661,7 @@ impl Coordinator {
             Some(addition) => {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
-                self.timeline.extend(&addition.stages);
+                self.timeline.extend(&addition.stages, |_| Some(&addition.point));
                 let point = addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
                 self.preruns.add(point, &addition.point, (known..).zip(&addition.stages));
                 self.stages = (known..self.stops.len() as u32).rev().collect();
