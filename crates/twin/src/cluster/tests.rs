@@ -137,9 +137,13 @@ fn the_same_seed_gives_the_same_answers_and_another_gives_others() {
 #[test]
 fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     // The report's depth: 32 outstanding for each of 48 threads a node, here for fewer threads, all together as deep.
-    let small = seen(A, "", Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD });
-    assert!(small.busy(Layer::Cpu) > 0.85, "{}", small.busy(Layer::Cpu));
-    assert!(small.busy(Layer::Cpu) > small.busy(Layer::Cache) && small.busy(Layer::Cpu) > small.busy(Layer::Ports));
+    let small = Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD };
+    // Over all of the range in which the testbed assumes the cost of a read.
+    for per_read in ["40us", "48us", "97us"] {
+        let seen = run(cluster(A, "", &format!("cpu.per_read={per_read}"), 1), small, 7);
+        let [cpu, cache, ports] = [Layer::Cpu, Layer::Cache, Layer::Ports].map(|layer| seen.busy(layer));
+        assert!(cpu > 0.85 && cpu > cache && cpu > ports, "{per_read}: {cpu}, {cache}, {ports}");
+    }
     let large = Load {
         hosts: 6,
         streams: 48,
@@ -152,7 +156,7 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     };
     let large = seen(A, "", large);
     assert!(large.busy(Layer::Cache) > 0.75, "{}", large.busy(Layer::Cache));
-    assert!((0.1..0.3).contains(&large.busy(Layer::Cpu)), "the report: about 20 %, here {}", large.busy(Layer::Cpu));
+    assert!(large.busy(Layer::Cpu) < 0.2, "the report: about 20 %, here {}", large.busy(Layer::Cpu));
 }
 
 #[test]
