@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
-use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, Stage, StageKind};
+use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind};
 use std::fmt::Write;
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
@@ -44,7 +44,8 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 
 /// An event with its instants, and what is done then.
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
-    let due_ns = |stage: &Stage| event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)));
+    let due_ns =
+        |stage: &model::plan::Stage| event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)));
     let mut due: Vec<u64> = plan.stages.iter().filter_map(due_ns).collect();
     let stages = due.len() as u64;
     due.sort_unstable();
