@@ -153,10 +153,10 @@ fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
 #[test]
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
-    let (rates, _) = simulated("pixstor-nvme", &["--set", threads, "--scale", "size=1/16"]);
+    let (rates, _) = simulated("pixstor-nvme", &["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
     let folder = scratch();
     let said = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--set", threads]).with_code(0).out;
-    for left_out in ["n-1", "random", "metadata"] {
+    for left_out in ["n-1", "metadata"] {
         assert!(said.contains(&format!("the scenario `{left_out}` is left out")), "{said}");
     }
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
@@ -195,4 +195,57 @@ fn what_cannot_be_simulated_is_said_with_its_remedy() {
         let ended = run(folder.path(), SHAPES, more).with_code(code);
         assert!(ended.err.contains(words), "{more:?}: {}", ended.err);
     }
+}
+
+/// Ten machines on the report's nodes: the second one of each node that has two starves while all disks migrate, wherever the suite's event has that.
+#[test]
+fn report_d_two_machines_starve_while_all_disks_migrate_at_the_suite_s_event_and_recover() {
+    let folder = scratch();
+    for (at, at_ns) in [("40%", 2_880_000_000_u64), ("24m", 2_880_000_000), ("50%", 3_600_000_000)] {
+        let at = format!("event.migration.at={at}");
+        let args = ["--simulate", "--scenario", "migration", "--scale", "time=1/500"];
+        let more = ["--set", "interval=120ms", "--set", &at, "--json", "--quiet"];
+        let json = plimsoll(folder.path(), &[&["run", "hyperflex-stretched"], &args[..], &more].concat());
+        let json = json.with_code(0).json();
+        let events = json["events"].as_array().expect("events");
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!((events[0]["label"].as_str(), events[0]["at_ns"].as_u64()), (Some("migration"), Some(at_ns)));
+        let hosts = events[0]["aftermath"][0]["hosts"].as_array().expect("hosts").clone();
+        assert_eq!(hosts.len(), 10, "{hosts:?}");
+        for (number, host) in hosts.iter().enumerate() {
+            let (before, lowest) = (number_of(host, "before_iops"), number_of(host, "lowest_iops"));
+            match number {
+                8 | 9 => assert!((100.0..900.0).contains(&lowest) && lowest < before / 5.0, "some hundred: {host}"),
+                _ => assert!(lowest > 0.4 * before, "the others keep most: {host}"),
+            }
+            if let 8 | 9 = number {
+                let (began_s, back_s) = (number_of(host, "began_after_s"), number_of(host, "recovered_after_s"));
+                assert!(began_s < 0.3 && (0.6..1.2).contains(&back_s), "a tenth of 7.2 s: {host}");
+            }
+        }
+    }
+}
+
+/// A figure of an aftermath, which must be there.
+fn number_of(host: &Value, key: &str) -> f64 {
+    host[key].as_f64().unwrap_or_else(|| panic!("{key} in {host}"))
+}
+
+#[test]
+fn an_event_that_is_due_behind_the_measurement_cannot_begin_a_migration() {
+    let args = ["plan", "hyperflex-stretched", "--simulate", "--set", "event.migration.at=2h"];
+    let said = plimsoll(scratch().path(), &args).with_code(2).err;
+    assert!(said.contains("`migration` is due after 2h") && said.contains("at = \"50%\""), "{said}");
+}
+
+/// 4 KiB to every thread's own file, of which a simulation takes some thousand requests for each.
+#[test]
+fn report_e_random_reads_and_writes_rise_with_threads_and_writes_pay_for_their_copies() {
+    let args = ["--scenario", "random", "--set", "scenario.random.sweep.workers=[1, 16, 256]"];
+    let (rates, _) = simulated("pixstor-nvme", &[&args[..], &["--set", "scenario.random.amount=1MiB"]].concat());
+    for row in ["random-read", "random-write"] {
+        let [one, few, many] = ["1", "16", "256"].map(|threads| at(&rates, row, threads));
+        assert!(few > 8.0 * one && many > 4.0 * few, "{row}: {one}, {few}, {many}");
+    }
+    assert!(at(&rates, "random-write", "256") < at(&rates, "random-read", "256"), "{rates:?}");
 }

@@ -25,7 +25,7 @@ const FULL: [(&str, u32, &[&str]); 12] = [
         "hyperflex-stretched",
         10,
         &[
-            "then 2h 20m",
+            "then 3h 30m",
             "8k-67-33 (scenario=remote)",
             "5 files × 18.63 GiB",
             "50% random, the rest sequential, 67% read",
@@ -111,7 +111,7 @@ fn each_runs_small_on_one_machine() {
         ("azure-stack-hci", "1/500", 5, vec!["4k-random-read-latency", "128k-sequential-write"]),
         ("s2d-disaggregated", "1/2000", 18, vec!["fixed-depth", "equal-rate"]),
         ("vsan-four-corners", "1/20000", 15, vec!["4k-random-read", "8k-random-70-30", "32k-sequential-write"]),
-        ("hyperflex-stretched", "1/5000", 2, vec!["8k-67-33"]),
+        ("hyperflex-stretched", "1/5000", 3, vec!["8k-67-33"]),
         ("vmfleet-general", "1/1000", 3, vec!["general"]),
         // At 6 a second a shorter stage might see no request.
         ("vmfleet-vdi", "1/300", 2, vec!["reads", "writes"]),

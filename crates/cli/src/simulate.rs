@@ -7,9 +7,9 @@ use crate::testbed;
 use model::cluster::fixed;
 use model::event::NoteKind;
 use model::plan::PlanNote;
-use model::spec::{LayoutKind, Scenario, Spec};
+use model::spec::{LayoutKind, Override, Scenario, Spec};
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
-use model::{Bytes, Cluster, Fraction, Plan, Scale};
+use model::{Bytes, Cluster, EventTime, Fraction, Percent, Plan, Scale};
 
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
@@ -39,11 +39,50 @@ fn checked(target: String) -> Result<String, Failure> {
 }
 
 /// The cluster as a scenario has it, with what distinguishes that one.
-pub fn of_scenario(cluster: &str, parameters: Option<&str>) -> Result<String, Failure> {
-    match parameters.filter(|parameters| !parameters.trim().is_empty()) {
-        None => Ok(cluster.to_owned()),
-        Some(parameters) => checked(format!("{cluster},{}", parameters.trim())),
-    }
+pub fn of_scenario(cluster: &str, scenario: &Scenario) -> Result<String, Failure> {
+    let parameters = scenario.simulate.as_deref().unwrap_or_default().split(',').map(str::trim);
+    let of_cluster: Vec<String> = parameters
+        .filter(|parameter| !parameter.is_empty() && lesser_amount(parameter).is_none())
+        .map(|parameter| at_event(parameter, &scenario.spec))
+        .collect::<Result<_, _>>()?;
+    if of_cluster.is_empty() { Ok(cluster.to_owned()) } else { checked(format!("{cluster},{}", of_cluster.join(","))) }
+}
+
+/// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the migration.
+fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
+    let named = parameter.strip_prefix("migrate=").and_then(|value| value.split_once('+'));
+    let event = named.and_then(|(name, _)| spec.events.iter().find(|event| event.name.value == name.trim()));
+    let (Some((_, length)), Some(event)) = (named, event) else { return Ok(parameter.to_owned()) };
+    let share = match event.at.value {
+        EventTime::Share(share) => share,
+        // Times shrink in a simulation, and shares stay.
+        EventTime::After(after) if spec.stages.measure.value > after => {
+            let ppm = u128::from(after.0) * 1_000_000 / u128::from(spec.stages.measure.value.0);
+            Percent { ppm: ppm as u32 }
+        }
+        EventTime::After(after) => {
+            return Err(Failure::Usage(format!(
+                "error: --simulate: the event `{}` is due after {after}, when nothing is measured any more; give it a share, such as at = \"50%\"",
+                event.name.value
+            )));
+        }
+    };
+    Ok(format!("migrate={share}+{length}"))
+}
+
+/// What a scenario measures in a simulation, where its whole amount would be too many requests: `amount=SIZE` in its `simulate`.
+fn lesser_amount(parameter: &str) -> Option<&str> {
+    parameter.strip_prefix("amount=").map(str::trim)
+}
+
+/// Overrides that give each scenario of a suite the amount that it has in a simulation.
+pub fn amounts(spec: &Spec) -> Vec<Override> {
+    let of = |scenario: &Scenario| {
+        let parameters = scenario.simulate.as_deref()?;
+        let amount = parameters.split(',').find_map(|parameter| lesser_amount(parameter.trim()))?;
+        format!("scenario.{}.stages.amount={amount}", scenario.name).parse::<Override>().ok()
+    };
+    spec.scenarios.iter().filter_map(of).collect()
 }
 
 /// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to say of each.

@@ -80,8 +80,14 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         // A simulation stores nothing, and its caches are in their steady state from the start.
         sets.extend("stages.prepare=false".parse::<Override>());
     }
-    sets.extend(work.sets.iter().cloned());
-    let mut spec = Spec::parse(&name, &text, &sets).map_err(|errors| suite_failure(&errors))?;
+    let parse = |sets: &[Override]| Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors));
+    let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    if work.hosts.simulate.is_some() {
+        let amounts = simulate::amounts(&spec);
+        if !amounts.is_empty() {
+            spec = parse(&[sets, amounts, work.sets.clone()].concat())?;
+        }
+    }
     spec.keep_scenarios(&work.scenarios).map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
     let targets = targets(work, &paths, cluster.clone(), &spec)?;
@@ -90,8 +96,7 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         left_out = simulate::leave_out(&mut spec);
         for scenario in &mut spec.scenarios {
             // A simulated cluster takes the place of all targets.
-            scenario.spec.targets =
-                vec![of_hosts(None, &simulate::of_scenario(cluster, scenario.simulate.as_deref())?)];
+            scenario.spec.targets = vec![of_hosts(None, &simulate::of_scenario(cluster, scenario)?)];
         }
     }
     // A scenario's own targets stay.

@@ -1,6 +1,6 @@
 //! What a suite wants to happen in the midst of a measurement.
 
-use crate::plan::{Stage, StageKind};
+use crate::plan::{Point, Stage, StageKind};
 use crate::scale::Scale;
 use crate::spec::{Field, Node, Value};
 use crate::units::{Nanos, Percent, UnitError};
@@ -16,6 +16,9 @@ pub struct PlannedEvent {
     pub at: EventTime,
     /// The workloads in whose stages it happens; none for all.
     pub workloads: Vec<String>,
+    /// The scenarios in whose stages it happens; none for all, and in runs of versions that knew none.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
     /// What the coordinator has a shell do then; `None` for a mark alone.
     pub command: Option<String>,
 }
@@ -74,9 +77,12 @@ impl Field for EventTime {
 }
 
 impl PlannedEvent {
-    /// When it is due in `stage`, in ns after its start. `None` where it is not to happen there: it measures nothing, has other workloads, or ends
-    /// before, by its time or because an amount ends it and nobody knows when.
-    pub fn due_ns(&self, stage: &Stage) -> Option<u64> {
+    /// When it is due in `stage`, which belongs to `point`, in ns after its start. `None` where it is not to happen there: it measures nothing, has
+    /// other workloads, belongs to another scenario, or ends before, by its time or because an amount ends it and nobody knows when.
+    pub fn due_ns(&self, stage: &Stage, point: Option<&Point>) -> Option<u64> {
+        if !self.scenarios.is_empty() && !point.is_some_and(|point| self.scenarios.contains(&point.scenario)) {
+            return None;
+        }
         let is_meant = |work: &crate::plan::Work| self.workloads.is_empty() || self.workloads.contains(&work.workload);
         if stage.kind != StageKind::Measure || !stage.works.iter().any(is_meant) {
             return None;
@@ -104,6 +110,11 @@ mod tests {
         Stage { kind, point: Some(0), works: vec![Work { workload: "w".to_owned(), ..work }] }
     }
 
+    fn point(scenario: &str) -> Point {
+        let scenario = scenario.to_owned();
+        Point { scenario, workloads: Vec::new(), sweep: Vec::new(), repetition: 1, computed: Vec::new(), prerun: None }
+    }
+
     #[test]
     fn an_event_is_due_in_measure_stages_of_its_workloads_that_last_so_long() {
         let hour = stage(StageKind::Measure, Stop::After(Nanos::millis(3_600_000)));
@@ -111,16 +122,21 @@ mod tests {
             name: "e".to_owned(),
             at: EventTime::Share(Percent { ppm: 500_000 }),
             workloads: Vec::new(),
+            scenarios: Vec::new(),
             command: None,
         };
-        assert_eq!(event.due_ns(&hour), Some(1_800_000_000_000));
-        assert_eq!(event.due_ns(&stage(StageKind::Precondition, Stop::After(Nanos::millis(3_600_000)))), None);
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount)), None, "half of an unknown time");
+        assert_eq!(event.due_ns(&hour, None), Some(1_800_000_000_000));
+        assert_eq!(event.due_ns(&stage(StageKind::Precondition, Stop::After(Nanos::millis(3_600_000))), None), None);
+        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount), None), None, "half of an unknown time");
         event.at = EventTime::After(Nanos::millis(10_000));
-        assert_eq!(event.due_ns(&hour), Some(10_000_000_000));
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::After(Nanos::millis(10_000)))), None);
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount)), Some(10_000_000_000));
+        assert_eq!(event.due_ns(&hour, None), Some(10_000_000_000));
+        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::After(Nanos::millis(10_000))), None), None);
+        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount), None), Some(10_000_000_000));
+        event.scenarios = vec!["b".to_owned()];
+        assert_eq!(event.due_ns(&hour, Some(&point("a"))), None);
+        assert_eq!(event.due_ns(&hour, Some(&point("b"))), Some(10_000_000_000));
+        assert_eq!(event.due_ns(&hour, None), None, "nobody knows whose stage it is");
         event.workloads = vec!["other".to_owned()];
-        assert_eq!(event.due_ns(&hour), None);
+        assert_eq!(event.due_ns(&hour, Some(&point("b"))), None);
     }
 }

@@ -44,13 +44,20 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 
 /// An event with its instants, and what is done then.
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
-    let mut due: Vec<u64> = plan.stages.iter().filter_map(|stage| event.due_ns(stage)).collect();
+    let due_ns =
+        |stage: &model::plan::Stage| event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)));
+    let mut due: Vec<u64> = plan.stages.iter().filter_map(due_ns).collect();
     let stages = due.len() as u64;
     due.sort_unstable();
     let when = match (due.first(), due.last()) {
         (Some(first), Some(last)) if first == last => format!("{} into", Nanos(*first)),
         (Some(first), Some(last)) => format!("{} to {} into", Nanos(*first), Nanos(*last)),
-        _ => return format!("{}: never: no measure stage of its workloads lasts longer than {}", event.name, event.at),
+        _ => {
+            return format!(
+                "{}: never: no measure stage of its workloads and scenarios lasts longer than {}",
+                event.name, event.at
+            );
+        }
     };
     let at = match event.at {
         EventTime::Share(share) => format!("at {share}, "),

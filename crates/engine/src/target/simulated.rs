@@ -1,12 +1,12 @@
 //! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
-use model::Cluster as Testbed;
 use model::cluster::REFERENCE;
 use model::plan::{HostPlan, HostStage};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::Bytes;
+use model::{Cluster as Testbed, StageKind};
 use std::io::Read;
 use twin::cluster::CLUSTER;
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request};
@@ -170,8 +170,12 @@ impl World {
     }
 
     /// Tells a cluster what is about to touch it.
-    pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage>) {
+    pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage> + Clone) {
         if let Some(cluster) = &mut self.cluster {
+            let first = stages.clone().next();
+            if let Some(stage) = first.filter(|stage| stage.kind == StageKind::Measure) {
+                cluster.begin_measurement(self.now_ns, stage.stop().time().map(|time| time.0));
+            }
             let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
             cluster.set_footprint(Bytes(extents.map(|extent| extent.length).fold(0, u64::saturating_add)));
         }

@@ -513,7 +513,7 @@ impl Coordinator {
             Some(addition) => {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
-                self.timeline.extend(&addition.stages);
+                self.timeline.extend(&addition.stages, |_| Some(&addition.point));
                 self.returning.extend(&addition);
                 let point = addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
                 self.preruns.add(point, &addition.point, (known..).zip(&addition.stages));

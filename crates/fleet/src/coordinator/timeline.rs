@@ -2,7 +2,7 @@
 
 use super::{Action, Now};
 use model::occurrence::{MOST_DETAIL_BYTES, last_lines, throttles};
-use model::plan::{Plan, Stage};
+use model::plan::{Plan, Point, Stage};
 use model::planned_event::PlannedEvent;
 use model::{CounterSample, Event, Occurrence, OccurrenceKind};
 
@@ -57,16 +57,16 @@ impl Timeline {
             hot: vec![false; plan.hosts.len()],
             room: MOST_OCCURRENCES,
         };
-        timeline.extend(&plan.stages);
+        timeline.extend(&plan.stages, |stage| plan.points.get(stage.point? as usize));
         timeline
     }
 
-    /// Takes in further stages of the plan.
-    pub(super) fn extend(&mut self, stages: &[Stage]) {
+    /// Takes in further stages of the plan, each of which belongs to the point that `point_of` finds.
+    pub(super) fn extend<'a>(&mut self, stages: &[Stage], point_of: impl Fn(&Stage) -> Option<&'a Point>) {
         let due = |stage: &Stage| {
             let events = self.events.iter().enumerate();
             let mut due: Vec<(u64, usize)> =
-                events.filter_map(|(place, event)| Some((event.due_ns(stage)?, place))).collect();
+                events.filter_map(|(place, event)| Some((event.due_ns(stage, point_of(stage))?, place))).collect();
             due.sort_unstable();
             due
         };
@@ -255,7 +255,13 @@ mod tests {
     use model::units::{Nanos, Percent};
 
     fn event(name: &str, at: EventTime, command: Option<&str>) -> PlannedEvent {
-        PlannedEvent { name: name.into(), at, workloads: vec![], command: command.map(str::to_owned) }
+        PlannedEvent {
+            name: name.into(),
+            at,
+            workloads: vec![],
+            scenarios: vec![],
+            command: command.map(str::to_owned),
+        }
     }
 
     fn now(ms: u64) -> Now {

@@ -21,6 +21,8 @@ spec_table! {
         at: EventTime,
         /// The workloads in whose measure stages it happens: a name or a list of names. `[]`: all.
         workloads: Names = Names(Vec::new()),
+        /// The scenarios in whose measure stages it happens: a name or a list of names. `[]`: all.
+        scenarios: Names = Names(Vec::new()),
         /// What the coordinator has `sh -c` do then; no other host does. Its exit status, duration and last lines are recorded, and the run goes on whatever they are. Under simulated time it is left out. `""`: nothing, the event is a mark.
         command: String = String::new(),
     }
@@ -34,6 +36,7 @@ impl EventSpec {
             name: self.name.value.clone(),
             at: self.at.value.scaled(scale),
             workloads: self.workloads.value.0.clone(),
+            scenarios: self.scenarios.value.0.clone(),
             command: (!command.is_empty()).then(|| command.to_owned()),
         }
     }
@@ -118,6 +121,21 @@ fn check(event: &EventSpec, others: &[EventSpec], points: &[PointSpec], problems
     }
 }
 
+/// Complains about scenarios that the suite has not.
+pub(super) fn check_scenarios(events: &[EventSpec], known: &[&str], problems: &mut Vec<Problem>) {
+    for event in events {
+        let Given { value: Names(names), span: Some(span), .. } = &event.scenarios else { continue };
+        for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+            let remedy = match nearest(name, known.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None if known.is_empty() => "the suite has no scenarios; leave `scenarios` out".to_owned(),
+                None => "name a `[[scenario]]` of this suite".to_owned(),
+            };
+            problems.push(Problem::new(span.clone(), format!("no scenario is called `{name}`"), remedy));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::Spec;
@@ -156,6 +174,13 @@ mod tests {
             "`when` is not a known field",
         ] {
             assert!(told.contains(&wanted), "{wanted}: {told:?}");
+        }
+        for (scenarios, remedy) in [("", "the suite has no scenarios"), ("[[scenario]]\nname = \"far\"\n", "\"far\"")] {
+            let text = format!("{SUITE}scenarios = [\"fat\"]\n{scenarios}");
+            let problems = Spec::parse("s", &text, &[]).expect_err("no such scenario").problems;
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].message.contains("no scenario is called `fat`"), "{problems:?}");
+            assert!(problems[0].remedy.contains(remedy), "{problems:?}");
         }
         let errors = Spec::parse("s", "name = \"s\"\nevent = 5\n[[workload]]\nname = \"w\"\n", &[]);
         assert!(errors.expect_err("a mistake").problems[0].message.contains("not a list of tables"));

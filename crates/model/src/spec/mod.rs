@@ -178,7 +178,9 @@ impl Spec {
                 overrides::put(root, set, problems);
             }
             root.entries.retain(|entry| entry.key != "scenario");
-            return Spec::read(root, problems);
+            let spec = Spec::read(root, problems);
+            event::check_scenarios(&spec.events, &[], problems);
+            return spec;
         }
         let mut scenarios = Vec::new();
         for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in derived {
@@ -191,6 +193,8 @@ impl Spec {
             problems.push(Problem::new(0..0, message, "leave out scenarios, values, axes or repetitions"));
         }
         let mut spec = scenarios[0].spec.clone();
+        let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        event::check_scenarios(&spec.events, &names, problems);
         // Those of the run, which scenarios without targets of their own have.
         spec.targets = placement::read_targets(root, &spec.labels, problems);
         Spec { scenarios, ..spec }

@@ -5,6 +5,7 @@
 mod about;
 mod comparison;
 mod differences;
+mod host_course;
 mod hosts;
 pub(crate) mod markup;
 mod reproduce;

@@ -26,7 +26,11 @@ fn lines(rows: &[ResultRow], findings: &[Finding]) -> Markup {
     let mut charts = Markup::new();
     let mut left: Vec<&Finding> = findings.iter().filter(|found| found.op != Op::Fsync).collect();
     while let Some(first) = left.first().copied() {
-        let is_alike = |found: &Finding| found.axis == first.axis && found.measure == first.measure;
+        // Large requests are told in bandwidth; beside millions of small ones they would lie on the axis.
+        let is_alike = |found: &Finding| {
+            let is_comparable = found.axis == first.axis && found.measure == first.measure;
+            is_comparable && is_large(rows, found) == is_large(rows, first)
+        };
         let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) = left.into_iter().partition(|found| is_alike(found));
         let later = alike.split_off(alike.len().min(STYLES.len()));
         if let Some(chart) = line_chart(rows, &alike) {
@@ -251,6 +255,20 @@ mod tests {
         let lines = charts(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
         assert!(lines.contains("Requests per second over depth") && lines.contains("dot line knee"), "{lines}");
         assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
+    }
+
+    #[test]
+    fn large_requests_and_small_ones_are_a_chart_each() {
+        let mut rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        let mut large = rows.clone();
+        for row in &mut large {
+            (row.workload, row.bytes) = ("large".to_owned(), row.ios << 23);
+        }
+        rows.extend(large);
+        let lines = charts(&rows).into_string();
+        for title in ["Requests per second over depth", "Bandwidth in GB/s over depth"] {
+            assert!(lines.contains(title), "{title}: {lines}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One workload after the other: how it went over time, and how its latencies are spread.
 
+use super::host_course;
 use super::markup::{Markup, classed, element, plain};
 use super::results::name;
 use crate::chart::{Line, Lines, Point, Scale};
@@ -62,6 +63,7 @@ fn section(record: &Record, rows: &[ResultRow], fineness: Fineness) -> Markup {
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
     }
+    charts.push(host_course::chart(record, (first.stage, first.index), most, &instants));
     charts.push(distribution(rows, fineness.steps).render());
     charts.push(figures(rows));
     let mut content = plain("h2", name(first));

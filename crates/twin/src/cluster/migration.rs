@@ -1,11 +1,43 @@
-//! A migration in the middle of a run: for a time it takes a share of each drive and of the nodes whose volumes move.
+//! A migration in the middle of a measurement: for a time it takes a share of each drive and of what stands before the volumes that move.
+
+use crate::spec::Stall;
+use model::EventTime;
 
 /// The share of each drive's time that a migration takes, in thousandths.
 pub(super) const DRIVE_SHARE: u64 = 300;
-/// The share of a node's mover that each volume of the node takes, in thousandths: two of them leave next to nothing.
-pub(super) const VOLUME_SHARE: u64 = 480;
+/// The share of a node's mover that the copy of each machine takes, in thousandths. A node serves its machines in their order: the second has what the
+/// copies of both leave, which is next to nothing.
+const COPY_SHARE: u64 = 480;
 /// What each request to a volume that moves costs its node's mover: a read looks where the block is by now, a write goes to both places.
 pub(super) const REQUEST_NS: u64 = 100_000;
+
+/// When all volumes migrate, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// The beginning, in each measurement: a share of its time, or a time after its start.
+    pub at: EventTime,
+    /// The length: a share of the time of the measurement, or a time.
+    pub length: EventTime,
+}
+
+impl Migration {
+    /// The span in a measurement that begins at `begin_ns` and lasts `time_ns`; `None` where it is a share of a time that nobody knows.
+    pub(super) fn span(self, begin_ns: u64, time_ns: Option<u64>) -> Option<Stall> {
+        let ns = |time: EventTime| match time {
+            EventTime::After(after) => Some(after.0),
+            EventTime::Share(share) => {
+                let ns = u128::from(time_ns?) * u128::from(share.ppm) / 1_000_000;
+                Some(u64::try_from(ns).unwrap_or(u64::MAX))
+            }
+        };
+        Some(Stall { at_ns: begin_ns.saturating_add(ns(self.at)?), length_ns: ns(self.length)? })
+    }
+}
+
+/// The share of its mover's time that the machine number `rank` of a node, from 0, is without, in thousandths.
+pub(super) fn taken(rank: u64) -> u64 {
+    COPY_SHARE.saturating_mul(rank.saturating_add(1))
+}
 
 /// A time in which a share of a resource is taken, reckoned from request to request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +49,8 @@ pub(super) struct Window {
 
 impl Window {
     /// `share` in thousandths, up to 970: something is always left.
-    pub(super) fn new(at_ns: u64, length_ns: u64, share: u64) -> Window {
-        Window { begin_ns: at_ns, end_ns: at_ns.saturating_add(length_ns), share: share.min(970) }
+    pub(super) fn new(span: Stall, share: u64) -> Window {
+        Window { begin_ns: span.at_ns, end_ns: span.at_ns.saturating_add(span.length_ns), share: share.min(970) }
     }
 
     /// The work that has come up until `now_ns` and was not told yet, in ns.
@@ -35,11 +67,16 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Nanos, Percent};
+
+    fn window(at_ns: u64, length_ns: u64, share: u64) -> Window {
+        Window::new(Stall { at_ns, length_ns }, share)
+    }
 
     #[test]
     fn a_share_of_the_window_is_taken_however_often_one_looks() {
         for step_ns in [1, 7, 999, 50_000] {
-            let mut window = Window::new(1_000_000, 2_000_000, 300);
+            let mut window = window(1_000_000, 2_000_000, 300);
             let sum: u64 = (0..4_000_000 / step_ns).map(|n| window.work_until(n * step_ns)).sum();
             assert!((598_000..=600_000).contains(&sum), "{step_ns}: {sum}");
         }
@@ -47,6 +84,18 @@ mod tests {
 
     #[test]
     fn something_is_always_left() {
-        assert_eq!(Window::new(0, 1_000, 5_000).work_until(u64::MAX), 970);
+        assert_eq!(window(0, 1_000, 5_000).work_until(u64::MAX), 970);
+        assert_eq!(window(0, 1_000, taken(u64::MAX)).work_until(u64::MAX), 970);
+    }
+
+    #[test]
+    fn a_migration_is_where_the_measurement_has_it() {
+        let share = |percent| EventTime::Share(Percent::of(percent));
+        let half = Migration { at: share(50), length: share(10) };
+        assert_eq!(half.span(7, Some(1_000)), Some(Stall { at_ns: 507, length_ns: 100 }));
+        assert_eq!(half.span(7, None), None);
+        assert_eq!(half.span(u64::MAX, Some(u64::MAX)).map(|span| span.at_ns), Some(u64::MAX));
+        let fixed = Migration { at: EventTime::After(Nanos(30)), length: EventTime::After(Nanos(5)) };
+        assert_eq!(fixed.span(7, None), Some(Stall { at_ns: 37, length_ns: 5 }));
     }
 }

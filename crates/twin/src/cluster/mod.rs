@@ -12,12 +12,13 @@ mod spec;
 mod streams;
 mod topology;
 
+pub use migration::Migration;
 pub use spec::{CLUSTER, ClusterSpec, Route};
 
 use crate::device::{MAX_RW_COUNT, Request};
 use crate::errno::ENOSPC;
 use flow::{At, Flow, Lane};
-use migration::{VOLUME_SHARE, Window};
+use migration::{DRIVE_SHARE, Window, taken};
 use model::{Bytes, Cluster as Testbed, Op};
 use resource::Resource;
 use route::{Asked, Router};
@@ -25,7 +26,7 @@ use settings::Settings;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use streams::Streams;
-use topology::Topology;
+use topology::{Place, Topology};
 
 const PPM: f64 = 1e6;
 
@@ -76,9 +77,19 @@ struct Step {
 /// A host's place for data.
 #[derive(Clone, Debug)]
 struct Volume {
-    host: u32,
+    machine: Machine,
     file: u32,
     streams: Streams,
+}
+
+/// A host: where it runs, and what stands before its volumes while they migrate.
+#[derive(Clone, Copy, Debug)]
+struct Machine {
+    host: u32,
+    node: u32,
+    mover: Place,
+    /// How many were on the node before it.
+    rank: u64,
 }
 
 /// A simulated cluster at an instant of virtual time, and all requests that are under way in it.
@@ -86,6 +97,10 @@ struct Volume {
 pub struct Cluster {
     topology: Topology,
     router: Router,
+    machines: Vec<Machine>,
+    /// The node of each host in turn.
+    nodes: Vec<u32>,
+    migration: Option<Migration>,
     volumes: Vec<Volume>,
     volume_bytes: u64,
     flows: Vec<Flow>,
@@ -102,10 +117,19 @@ impl Cluster {
     pub fn new(testbed: &Testbed, spec: &ClusterSpec, seed: u64) -> Result<Cluster, String> {
         let settings = Settings::new(testbed, spec);
         let topology = Topology::new(testbed, spec, settings.by_site)?;
+        let count = topology.nodes.len() as u32;
+        if let Some(wrong) = spec.nodes.iter().find(|&&node| node > count) {
+            return Err(format!("nodes: there is no node {wrong}; the testbed has {count}"));
+        }
+        let nodes =
+            if spec.nodes.is_empty() { (0..count).collect() } else { spec.nodes.iter().map(|node| node - 1).collect() };
         Ok(Cluster {
             volume_bytes: volume(testbed, spec).0,
             router: Router::new(settings, seed),
             topology,
+            machines: Vec::new(),
+            nodes,
+            migration: spec.migration,
             volumes: Vec::new(),
             flows: Vec::new(),
             free: Vec::new(),
@@ -114,21 +138,40 @@ impl Cluster {
         })
     }
 
-    /// Gives a file of host number `host` its place, and comes back with the number of its volume. Hosts sit on the nodes in turn, or are clients.
+    /// Gives a file of host number `host` its place, and comes back with the number of its volume. Hosts sit on the nodes as the spec says, or in turn,
+    /// or are clients.
     pub fn add_volume(&mut self, host: u32, file: u32) -> u32 {
-        self.volumes.push(Volume { host, file, streams: Streams::default() });
-        if let Some(span) = self.router.settings.migration {
-            let nodes = self.topology.nodes.len() as u32;
-            let mut hosts: Vec<u32> =
-                self.volumes.iter().map(|volume| volume.host).filter(|other| other % nodes == host % nodes).collect();
-            hosts.sort_unstable();
-            hosts.dedup();
-            let share = VOLUME_SHARE.saturating_mul(hosts.len() as u64);
-            let mover = self.topology.nodes[(host % nodes) as usize].mover;
-            let window = Window::new(span.at_ns, span.length_ns, share);
-            self.topology.resources[mover as usize] = Resource::drive(Layer::Mover, Some(window));
-        }
+        let machine = self.machine(host);
+        self.volumes.push(Volume { machine, file, streams: Streams::default() });
         (self.volumes.len() - 1) as u32
+    }
+
+    fn machine(&mut self, host: u32) -> Machine {
+        if let Some(known) = self.machines.iter().rev().find(|machine| machine.host == host) {
+            return *known;
+        }
+        let node = self.nodes[host as usize % self.nodes.len()];
+        let rank = self.machines.iter().filter(|machine| machine.node == node).count() as u64;
+        let mover = self.topology.add(Resource::drive(Layer::Mover));
+        let machine = Machine { host, node, mover, rank };
+        self.machines.push(machine);
+        machine
+    }
+
+    /// A measurement begins, which ends after `time_ns` if time ends it: a migration of the spec falls into it.
+    pub fn begin_measurement(&mut self, now_ns: u64, time_ns: Option<u64>) {
+        let span = self.migration.and_then(|migration| migration.span(now_ns, time_ns));
+        self.router.settings.begin(now_ns, span);
+        let Some(span) = span else { return };
+        let nodes = &self.topology.nodes;
+        let drives: Vec<Place> =
+            nodes.iter().flat_map(|node| node.cache.iter().chain(&node.capacity)).map(|drive| drive.place).collect();
+        for place in drives {
+            self.topology.resources[place as usize].set_window(Window::new(span, DRIVE_SHARE));
+        }
+        for machine in &self.machines {
+            self.topology.resources[machine.mover as usize].set_window(Window::new(span, taken(machine.rank)));
+        }
     }
 
     /// Tells how many bytes the load touches from now on: what of them the cache tier answers follows from its size.
@@ -153,7 +196,9 @@ impl Cluster {
         if flow.result > 0 {
             let bytes = flow.result as u64;
             let asked = Asked {
-                host: volume.host,
+                host: volume.machine.host,
+                node: volume.machine.node,
+                mover: Some(volume.machine.mover).filter(|_| self.migration.is_some()),
                 file: volume.file,
                 offset: request.offset,
                 bytes,

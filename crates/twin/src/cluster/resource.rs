@@ -40,8 +40,8 @@ impl Resource {
     }
 
     /// A drive of which a migration takes its share in `window`.
-    pub(super) fn drive(layer: Layer, window: Option<Window>) -> Resource {
-        Resource { layer, kind: Kind::Drive { free_ns: 0, backlog_ns: 0, window }, busy_ns: 0 }
+    pub(super) fn drive(layer: Layer) -> Resource {
+        Resource { layer, kind: Kind::Drive { free_ns: 0, backlog_ns: 0, window: None }, busy_ns: 0 }
     }
 
     /// The same with as much in the background as there is room for: before it stands a cache that has been full for long.
@@ -50,6 +50,13 @@ impl Resource {
             *backlog_ns = SLACK_NS;
         }
         self
+    }
+
+    /// Gives a time away from now on, in place of what was given away before. Only a drive does.
+    pub(super) fn set_window(&mut self, given: Window) {
+        if let Kind::Drive { window, .. } = &mut self.kind {
+            *window = Some(given);
+        }
     }
 
     /// How many requests it works on at the same time.
@@ -127,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_pause_delays_nobody_until_there_is_too_much_of_it() {
-        let mut drive = Resource::drive(Layer::Drives, None);
+        let mut drive = Resource::drive(Layer::Drives);
         assert_eq!(drive.defer(0, SLACK_NS), 0);
         assert_eq!(drive.take(0, 100), 100, "it stands behind");
         // One more ns than there is room for has to be done first.
@@ -138,14 +145,14 @@ mod tests {
 
     #[test]
     fn behind_a_full_cache_there_is_room_once_something_is_done() {
-        let mut drive = Resource::drive(Layer::Drives, None).full();
+        let mut drive = Resource::drive(Layer::Drives).full();
         assert_eq!(drive.defer(0, 100), 100);
         assert_eq!(drive.defer(1_000, 100), 1_000, "900 ns were free");
     }
 
     #[test]
     fn the_end_of_time_is_the_end() {
-        let mut drive = Resource::drive(Layer::Drives, None);
+        let mut drive = Resource::drive(Layer::Drives);
         assert_eq!(drive.take(u64::MAX, u64::MAX), u64::MAX);
         assert_eq!(drive.defer(u64::MAX, u64::MAX), u64::MAX);
     }

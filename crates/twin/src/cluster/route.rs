@@ -3,7 +3,7 @@
 use super::flow::{At, Flow, Hop};
 use super::migration::REQUEST_NS;
 use super::spec::Route;
-use super::topology::{Drive, Duplex, Node, Topology};
+use super::topology::{Drive, Duplex, Node, Place, Topology};
 use super::{PPM, Settings};
 use crate::sampler::Sampler;
 use crate::spec::Service;
@@ -21,6 +21,10 @@ const UNIT: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) host: u32,
+    /// Where its host is; of a host outside, of no meaning.
+    pub(super) node: u32,
+    /// What its requests meet while volumes migrate, if they do.
+    pub(super) mover: Option<Place>,
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) bytes: u64,
@@ -65,10 +69,8 @@ impl Router {
     /// Lays the way of a request that moves bytes.
     pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
         let key = self.place(topology, asked);
-        let nodes = topology.nodes.len() as u32;
-        let own = asked.host % nodes.max(1);
         let asker = match topology.clients.len() {
-            0 => Asker::Node(own),
+            0 => Asker::Node(asked.node),
             clients => Asker::Client(topology.clients[asked.host as usize % clients]),
         };
         let shares = &self.settings;
@@ -76,8 +78,8 @@ impl Router {
             unit(derive(key, &[1])) < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
         let extra_ns = shares.stack_ns.saturating_add(route_ns(shares.route));
         flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
-        if self.settings.moves_at(asked.now_ns) {
-            flow.head.push(queue(topology.nodes[own as usize].mover, REQUEST_NS as f64));
+        if let Some(mover) = asked.mover.filter(|_| self.settings.moves_at(asked.now_ns)) {
+            flow.head.push(queue(mover, REQUEST_NS as f64));
         }
         let copies = std::mem::take(&mut self.copies);
         if asked.is_write {
@@ -90,7 +92,7 @@ impl Router {
 
     /// Finds the nodes of a block, the first of which is its master, and comes back with a number that is the block's own.
     fn place(&mut self, topology: &Topology, asked: &Asked) -> u64 {
-        let epoch = u64::from(self.settings.has_moved_at(asked.now_ns));
+        let epoch = self.settings.moves_until(asked.now_ns);
         let key = derive(u64::from(asked.host), &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch]);
         self.copies.clear();
         let sites = topology.holders.len();

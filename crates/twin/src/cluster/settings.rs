@@ -39,7 +39,10 @@ pub(super) struct Settings {
     pub(super) stack_ns: u64,
     latency_ns: u64,
     site_latency_ns: u64,
+    /// Of the measurement at hand.
     pub(super) migration: Option<Stall>,
+    /// How often volumes have migrated before it.
+    moves: u64,
 }
 
 fn share(percent: Percent) -> f64 {
@@ -92,7 +95,8 @@ impl Settings {
             stack_ns: spec.stack_ns,
             latency_ns: spec.latency_ns,
             site_latency_ns: spec.site_latency_ns,
-            migration: spec.migration,
+            migration: None,
+            moves: 0,
         }
         .with_footprint(Bytes(0))
     }
@@ -118,13 +122,23 @@ impl Settings {
         self.latency_ns.saturating_add(if is_far { self.site_latency_ns } else { 0 })
     }
 
-    /// Whether volumes are under way at an instant.
-    pub(super) fn moves_at(&self, now_ns: u64) -> bool {
-        self.migration.is_some_and(|span| now_ns >= span.at_ns && !self.has_moved_at(now_ns))
+    /// A measurement begins, in which volumes migrate in `span` of time.
+    pub(super) fn begin(&mut self, now_ns: u64, span: Option<Stall>) {
+        self.moves = self.moves_until(now_ns);
+        self.migration = span;
     }
 
-    /// Whether volumes have other nodes than at the beginning.
-    pub(super) fn has_moved_at(&self, now_ns: u64) -> bool {
-        self.migration.is_some_and(|span| now_ns >= span.at_ns.saturating_add(span.length_ns))
+    /// Whether volumes are under way at an instant.
+    pub(super) fn moves_at(&self, now_ns: u64) -> bool {
+        self.migration.is_some_and(|span| now_ns >= span.at_ns && now_ns < end_ns(span))
     }
+
+    /// How often volumes have migrated by an instant: each time, their blocks get other nodes.
+    pub(super) fn moves_until(&self, now_ns: u64) -> u64 {
+        self.moves + u64::from(self.migration.is_some_and(|span| now_ns >= end_ns(span)))
+    }
+}
+
+fn end_ns(span: Stall) -> u64 {
+    span.at_ns.saturating_add(span.length_ns)
 }

@@ -1,16 +1,18 @@
 //! What stands behind `sim:cluster=` in a target: a testbed and how it is used.
 
+use super::migration::Migration;
 use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
 use crate::parse::clip;
 use crate::quantity::{parse_bytes, parse_ns};
-use crate::spec::Stall;
-use model::{Bytes, Percent};
+use model::{Bytes, EventTime, Nanos, Percent};
 
 /// What a text of a cluster begins with.
 pub const CLUSTER: &str = "cluster=";
 /// Longer than any path that Linux takes, with all parameters.
 const MOST_TEXT: usize = 8_192;
-const KEYS: &str = "path, remote, migrate, volume, stack, latency and site-latency";
+/// More than any testbed that is simulated has.
+const MOST_NODES: u32 = 4_096;
+const KEYS: &str = "path, nodes, remote, migrate, volume, stack, latency and site-latency";
 
 /// How hosts reach the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +36,10 @@ pub struct ClusterSpec {
     pub route: Route,
     /// The share of data that is mastered in the other site than its host; `None`: as the testbed says.
     pub remote: Option<Percent>,
-    /// When all volumes migrate, and for how long.
-    pub migration: Option<Stall>,
+    /// When all volumes migrate, and for how long; `None` for never.
+    pub migration: Option<Migration>,
+    /// The node of each host in turn, from 1, and from the front again; none: each node in turn.
+    pub nodes: Vec<u32>,
     /// The size of each host's volume; `None`: what the cluster holds, shared among its nodes.
     pub volume: Option<Bytes>,
     /// What the storage software adds to each request, in ns, whatever the load.
@@ -54,6 +58,7 @@ impl ClusterSpec {
             route: Route::Testbed,
             remote: None,
             migration: None,
+            nodes: Vec::new(),
             volume: None,
             stack_ns: 300_000,
             latency_ns: 20_000,
@@ -104,16 +109,8 @@ impl ClusterSpec {
                 let wrong = |_| format!("`{}` is no share; write 0% to 100%", clip(value));
                 self.remote = Some(value.parse().map_err(wrong)?);
             }
-            "migrate" => {
-                let (at, length) = value
-                    .split_once('+')
-                    .ok_or_else(|| "a migration has a beginning and a length; write migrate=30s+60s".to_owned())?;
-                let (at_ns, length_ns) = (parse_ns(at)?, parse_ns(length)?);
-                if at_ns.max(length_ns) > LONGEST_RUN_NS || length_ns == 0 {
-                    return Err("a migration lasts from 1ns to a week; write migrate=30s+60s".to_owned());
-                }
-                self.migration = Some(Stall { at_ns, length_ns });
-            }
+            "migrate" => self.migration = Some(migration(value)?),
+            "nodes" => self.nodes = nodes(value)?,
             "volume" => {
                 let size = parse_bytes(value)?;
                 if !(512..=MOST_BYTES).contains(&size.0) || !size.0.is_multiple_of(512) {
@@ -130,6 +127,45 @@ impl ClusterSpec {
     }
 }
 
+fn migration(value: &str) -> Result<Migration, String> {
+    let wrong = "a migration has a beginning and a length; write migrate=50%+10% or migrate=30s+60s";
+    let (at, length) = value.split_once('+').ok_or(wrong)?;
+    let (at, length) = (moment(at.trim())?, moment(length.trim())?);
+    let is_nothing = matches!(length, EventTime::After(Nanos(0)) | EventTime::Share(Percent::ZERO));
+    if is_nothing || at == EventTime::Share(Percent::ALL) {
+        return Err(format!("nothing migrates in that time; {wrong}"));
+    }
+    Ok(Migration { at, length })
+}
+
+/// A share of a measurement, or a time up to a week.
+fn moment(text: &str) -> Result<EventTime, String> {
+    if text.ends_with('%') {
+        let wrong = |_| format!("`{}` is no share; write 0% to 100%", clip(text));
+        return text.parse().map(EventTime::Share).map_err(wrong);
+    }
+    match parse_ns(text)? {
+        ns if ns > LONGEST_RUN_NS => Err("a migration lasts from 1ns to a week; write migrate=30s+60s".to_owned()),
+        ns => Ok(EventTime::After(Nanos(ns))),
+    }
+}
+
+/// Numbers of nodes, from 1, and ranges of them, with plus signs between: commas separate parameters.
+fn nodes(value: &str) -> Result<Vec<u32>, String> {
+    let wrong = || format!("`{}` are no nodes; write their numbers from 1, such as nodes=1-8+1+5", clip(value));
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|node| (1..=MOST_NODES).contains(node));
+    let mut nodes = Vec::new();
+    for part in value.split('+') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = number(first).zip(number(last)).filter(|(first, last)| first <= last).ok_or_else(wrong)?;
+        nodes.extend(first..=last);
+        if nodes.len() > MOST_NODES as usize {
+            return Err(format!("more than {MOST_NODES} hosts have no place; write fewer nodes"));
+        }
+    }
+    Ok(nodes)
+}
+
 fn latency(value: &str) -> Result<u64, String> {
     let ns = parse_ns(value)?;
     if ns > LONGEST_SERVICE_NS { Err("nothing takes that long; write 0ns to 1h".to_owned()) } else { Ok(ns) }
@@ -141,11 +177,11 @@ mod tests {
 
     #[test]
     fn a_cluster_is_a_testbed_with_parameters() {
-        let text =
-            "cluster=b.toml,path=smb,remote=50%,migrate=1s+2s,volume=1GiB,stack=0ns,latency=5us,site-latency=1ms";
+        let text = "cluster=b.toml,path=smb,nodes=1-3+2,remote=50%,migrate=50%+2s,volume=1GiB,stack=0ns,latency=5us,site-latency=1ms";
         let spec = ClusterSpec::parse(text).expect(text);
         assert_eq!((spec.testbed.as_str(), spec.route, spec.remote), ("b.toml", Route::Smb, Some(Percent::of(50))));
-        assert_eq!(spec.migration, Some(Stall { at_ns: 1_000_000_000, length_ns: 2_000_000_000 }));
+        let (at, length) = (EventTime::Share(Percent::of(50)), EventTime::After(Nanos::seconds(2)));
+        assert_eq!((spec.migration, spec.nodes), (Some(Migration { at, length }), vec![1, 2, 3, 2]));
         assert_eq!((spec.volume, spec.stack_ns, spec.latency_ns), (Some(Bytes::gib(1)), 0, 5_000));
         assert_eq!(spec.site_latency_ns, 1_000_000);
         assert_eq!(ClusterSpec::parse("cluster=x"), Ok(ClusterSpec::new("x")));
@@ -159,7 +195,13 @@ mod tests {
             ("cluster=x,path=nfs", "smb-direct"),
             ("cluster=x,remote=101%", "0% to 100%"),
             ("cluster=x,migrate=5s", "migrate=30s+60s"),
-            ("cluster=x,migrate=5s+0s", "1ns to a week"),
+            ("cluster=x,migrate=5s+0s", "nothing migrates"),
+            ("cluster=x,migrate=100%+1s", "nothing migrates"),
+            ("cluster=x,migrate=50%+101%", "0% to 100%"),
+            ("cluster=x,nodes=0", "from 1"),
+            ("cluster=x,nodes=3-1", "from 1"),
+            ("cluster=x,nodes=1++2", "from 1"),
+            ("cluster=x,nodes=1-4000+1-4000", "no place"),
             ("cluster=x,migrate=5s+999h", "1ns to a week"),
             ("cluster=x,volume=100B", "whole sectors"),
             ("cluster=x,stack=2h", "1h"),

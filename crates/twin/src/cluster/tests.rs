@@ -63,6 +63,7 @@ fn run(mut cluster: Cluster, load: Load, seed: u64) -> Seen {
     let mut rng = Rng::new(seed);
     let volumes: Vec<u32> = (0..load.hosts).map(|host| cluster.add_volume(host, 0)).collect();
     cluster.set_footprint(Bytes((load.footprint_tb * 1e12) as u64));
+    cluster.begin_measurement(0, Some(10_000_000_000));
     let per_host = 1u64 << 40;
     let part = per_host / u64::from(load.streams);
     let mut places: Vec<u64> = (0..load.hosts * load.streams).map(|_| rng.below(part / load.block / 2)).collect();
@@ -136,9 +137,13 @@ fn the_same_seed_gives_the_same_answers_and_another_gives_others() {
 #[test]
 fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     // The report's depth: 32 outstanding for each of 48 threads a node, here for fewer threads, all together as deep.
-    let small = seen(A, "", Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD });
-    assert!(small.busy(Layer::Cpu) > 0.85, "{}", small.busy(Layer::Cpu));
-    assert!(small.busy(Layer::Cpu) > small.busy(Layer::Cache) && small.busy(Layer::Cpu) > small.busy(Layer::Ports));
+    let small = Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD };
+    // Over all of the range in which the testbed assumes the cost of a read.
+    for per_read in ["40us", "48us", "97us"] {
+        let seen = run(cluster(A, "", &format!("cpu.per_read={per_read}"), 1), small, 7);
+        let [cpu, cache, ports] = [Layer::Cpu, Layer::Cache, Layer::Ports].map(|layer| seen.busy(layer));
+        assert!(cpu > 0.85 && cpu > cache && cpu > ports, "{per_read}: {cpu}, {cache}, {ports}");
+    }
     let large = Load {
         hosts: 6,
         streams: 48,
@@ -151,7 +156,7 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     };
     let large = seen(A, "", large);
     assert!(large.busy(Layer::Cache) > 0.75, "{}", large.busy(Layer::Cache));
-    assert!((0.1..0.3).contains(&large.busy(Layer::Cpu)), "the report: about 20 %, here {}", large.busy(Layer::Cpu));
+    assert!(large.busy(Layer::Cpu) < 0.2, "the report: about 20 %, here {}", large.busy(Layer::Cpu));
 }
 
 #[test]
@@ -193,20 +198,48 @@ fn report_d_a_remote_master_halves_what_is_done() {
     }
 }
 
+/// The report's map of machines: the ninth is on the node of the first, the tenth on that of the fifth.
 #[test]
-fn report_d_two_volumes_on_one_node_starve_while_all_migrate_and_recover() {
-    let load = Load { hosts: 9, streams: 5, depth: 1, block: 8192, read: 67, random: 50, requests: 150_000, ..LOAD };
-    let seen = seen(D, "migrate=1s+1s", load);
-    let tenths = |host: u32, from: u64, to: u64| -> u64 {
-        (from..to).map(|tenth| seen.over_time.get(&(host, tenth)).copied().unwrap_or(0)).sum()
-    };
-    assert!(seen.elapsed_ns > 2_800_000_000, "{}", seen.elapsed_ns);
-    let starved: Vec<u32> = (0..9).filter(|&host| tenths(host, 11, 19) * 3 < tenths(host, 1, 9)).collect();
-    assert_eq!(starved, [0, 8], "those of the node that has two");
-    for host in 0..9 {
-        assert!(tenths(host, 11, 19) > 0, "nobody stands still");
-        assert!(tenths(host, 21, 28) * 10 > tenths(host, 1, 8) * 8, "{host} recovers");
+fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is() {
+    let load = Load { hosts: 10, streams: 5, depth: 1, block: 8192, read: 67, random: 50, requests: 150_000, ..LOAD };
+    for (at, begin) in [("10%+10%", 10), ("800ms+1s", 8)] {
+        let seen = seen(D, &format!("nodes=1-8+1+5,migrate={at}"), load);
+        // Requests per second of a host, between two tenths of a second.
+        let rate = |host: u32, from: u64, to: u64| -> f64 {
+            let of = |tenth| seen.over_time.get(&(host, tenth)).copied().unwrap_or(0);
+            (from..to).map(of).sum::<u64>() as f64 * 10.0 / (to - from) as f64
+        };
+        assert!(seen.elapsed_ns > (begin + 14) * 100_000_000, "{}", seen.elapsed_ns);
+        for host in 0..10 {
+            let [before, meanwhile, after] =
+                [rate(host, 1, begin), rate(host, begin + 1, begin + 10), rate(host, begin + 11, begin + 14)];
+            match host {
+                8 | 9 => assert!((200.0..700.0).contains(&meanwhile), "{host}: some hundred, not {meanwhile}"),
+                _ => assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}"),
+            }
+            assert!(after > 0.8 * before, "{host} recovers: {before} to {after}");
+        }
     }
+}
+
+#[test]
+fn each_measurement_has_its_migration_and_one_that_ends_by_itself_has_none_at_a_share() {
+    let mut cluster = cluster(D, "migrate=50%+10%", "", 1);
+    let volume = cluster.add_volume(0, 0);
+    for (measurement, begin_ns) in [(1.0, 0), (2.0, 10_000_000_000)] {
+        cluster.begin_measurement(begin_ns, Some(10_000_000_000));
+        // The copy's work is reckoned with each request.
+        for after_ns in [4_000_000_000, 5_500_000_000] {
+            cluster.submit(begin_ns + after_ns, volume, Request { op: Op::Read, offset: 0, length: 4096 }, 0);
+            while cluster.advance(u64::MAX).is_some() {}
+        }
+        let moved_s = cluster.utilisation(Layer::Mover, 1_000_000_000).expect("a mover");
+        // 48 % of half a second, and the request itself.
+        assert!((moved_s / (0.24 * measurement) - 1.0).abs() < 0.01, "{moved_s} after {measurement}");
+    }
+    assert_eq!(cluster.router.settings.moves_until(u64::MAX), 2);
+    cluster.begin_measurement(30_000_000_000, None);
+    assert_eq!(cluster.router.settings.moves_until(u64::MAX), 2);
 }
 
 #[test]
@@ -273,6 +306,9 @@ fn a_testbed_that_says_too_little_is_refused() {
     assert!(said("name = \"x\"\n[[nodes]]\n").contains("no node has a capacity drive"));
     assert!(said("name = \"x\"\n[[nodes]]\n[[nodes.drives]]\nread = \"1GB/s\"\n").contains("too little is known"));
     assert!(said("name = \"x\"\n[[nodes]]\ncount = 5000\n").contains("too many"));
+    let testbed = Testbed::parse("x", D, &[]).expect("a testbed");
+    let far = ClusterSpec { nodes: vec![1, 9], ..ClusterSpec::new("x") };
+    assert!(Cluster::new(&testbed, &far, 1).expect_err("eight nodes").contains("no node 9"));
 }
 
 #[test]

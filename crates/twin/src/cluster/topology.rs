@@ -1,6 +1,5 @@
 //! From a described cluster to resources: nodes with drives, ports and cores, clients, links.
 
-use super::migration::{DRIVE_SHARE, Window};
 use super::resource::Resource;
 use super::spec::{ClusterSpec, Route};
 use super::{Layer, PPM};
@@ -57,7 +56,6 @@ pub(super) struct Node {
     /// The link between its sockets; bytes on it are already those that cross.
     pub(super) socket: Option<Duplex>,
     pub(super) cores: Option<Place>,
-    pub(super) mover: Place,
     pub(super) cache: Vec<Drive>,
     pub(super) capacity: Vec<Drive>,
 }
@@ -92,7 +90,7 @@ impl Topology {
         };
         for group in &cluster.nodes {
             for _ in 0..group.count() {
-                let node = topology.node(group, spec)?;
+                let node = topology.node(group)?;
                 topology.nodes.push(node);
             }
         }
@@ -104,7 +102,7 @@ impl Topology {
         Ok(topology)
     }
 
-    fn add(&mut self, resource: Resource) -> Place {
+    pub(super) fn add(&mut self, resource: Resource) -> Place {
         self.resources.push(resource);
         (self.resources.len() - 1) as Place
     }
@@ -121,7 +119,7 @@ impl Topology {
         Duplex { sent: both, received: both, ns_per_byte: 1e9 / bytes_per_s.max(1.0) }
     }
 
-    fn node(&mut self, group: &NodeGroup, spec: &ClusterSpec) -> Result<Node, String> {
+    fn node(&mut self, group: &NodeGroup) -> Result<Node, String> {
         let nodes = &group.spec;
         let count = fixed(nodes.ports.value).map(|count| f64::from(count.0));
         let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM;
@@ -134,9 +132,7 @@ impl Topology {
             .filter(|_| far > 0.0)
             .map(|link| self.duplex(Layer::SocketLink, link.bytes_per_s() / far));
         let cores = fixed(nodes.cores.value).map(|cores| self.add(Resource::servers(Layer::Cpu, cores.0)));
-        let mover = self.add(Resource::drive(Layer::Mover, None));
-        let mut node =
-            Node { site: nodes.site.value.0, ports, socket, cores, mover, cache: Vec::new(), capacity: Vec::new() };
+        let mut node = Node { site: nodes.site.value.0, ports, socket, cores, cache: Vec::new(), capacity: Vec::new() };
         for drives in &group.drives {
             let (layer, list) = match drives.spec.role.value {
                 Role::Cache => (Layer::Cache, &mut node.cache),
@@ -147,10 +143,9 @@ impl Topology {
                 if self.resources.len() >= MOST_RESOURCES {
                     return Err(format!("more than {MOST_RESOURCES} drives and ports are too many to simulate"));
                 }
-                let window = spec.migration.map(|span| Window::new(span.at_ns, span.length_ns, DRIVE_SHARE));
                 let place = self.resources.len() as Place;
                 list.push(drive(drives, place)?);
-                self.resources.push(Resource::drive(layer, window).full());
+                self.resources.push(Resource::drive(layer).full());
             }
         }
         Ok(node)
