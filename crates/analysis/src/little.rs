@@ -41,7 +41,10 @@ mod tests {
             !agrees(OUTSTANDING, *rate, (whole_ms + low) / 1e3..(whole_ms + high) / 1e3)
         };
         let rows = report_c();
-        rows.iter().filter(|row| breaks(row)).map(|(workload, scenario, ..)| format!("{workload}, {scenario}")).collect()
+        rows.iter()
+            .filter(|row| breaks(row))
+            .map(|(workload, scenario, ..)| format!("{workload}, {scenario}"))
+            .collect()
     }
 
     #[test]
