@@ -61,6 +61,8 @@ fn equal_repetitions_are_called_different_in_at_most_5_of_100() {
         let exact = exact_false_alarms(n, 1.0);
         assert!(exact <= 0.05, "{n}: {exact}");
     }
+    let printed = [3, 5, 10].map(|n| format!("{:.1} %", 100.0 * exact_false_alarms(n, 1.0)));
+    assert_eq!(printed, ["3.5 %", "4.4 %", "4.9 %"], "as docs/METHOD.md has it");
     // The integral is of the program's own arithmetic: simulations agree with it.
     for (n, ratio) in [(3, 1.0), (5, 1.0), (10, 1.0), (3, 5.0)] {
         let told = false_alarms(|normal| {
