@@ -139,20 +139,22 @@ impl Fit {
     }
 }
 
-/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or nanoseconds over requests, with its
-/// error. `None` where there are too few intervals, or they depend too much on each other, to know it.
+/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or nanoseconds over requests, with its error, where what
+/// lies beneath the noise is known to remember at least `phi` (0 to 0.99). `None` where there are too few intervals, or they depend too much on
+/// each other, to know it.
 ///
 /// The error is that of the [`residuals`] (Cochran, *Sampling Techniques*, 3rd edition, 1977, 6.3).
-pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
-    ratio_beneath(numerators, denominators, 0.0)
-}
-
-/// The same, where what lies beneath the noise is known to remember at least `phi` (0 to 0.99).
 pub fn ratio_beneath(numerators: &[f64], denominators: &[f64], phi: f64) -> Option<Estimate> {
     let (value, residuals) = residuals(numerators, denominators)?;
     let (error, freedom) = error_beneath(&residuals, phi)?;
     let total: f64 = denominators.iter().sum();
     Some(Estimate { value, error: error * residuals.len() as f64 / total, freedom })
+}
+
+/// The same where nothing but the series itself is known.
+#[cfg(test)]
+pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
+    ratio_beneath(numerators, denominators, 0.0)
 }
 
 /// The ratio of two sums, and of each interval the residual numerator − ratio · denominator. `None` where there is no ratio.
@@ -162,7 +164,7 @@ pub fn residuals(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Vec<f
     is_one.then(|| (value, numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect()))
 }
 
-/// The standard error of the mean of values in the order of time, and its degrees of freedom; `None` as in [`ratio`].
+/// The standard error of the mean of values in the order of time, and its degrees of freedom; `None` as in [`ratio_beneath`].
 pub fn error_of_mean(values: &[f64]) -> Option<(f64, f64)> {
     error_beneath(values, 0.0)
 }
