@@ -153,6 +153,37 @@ fn along_the_depth_the_answer_is_that_of_little() {
     assert!(found["fails_at"].as_u64().is_some_and(|fails| (17..=18).contains(&fails)), "{found}");
 }
 
+/// The same for workers that wait for one request each.
+#[test]
+fn along_the_workers_the_answer_is_that_of_little_too() {
+    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"2s\"\n\
+        [[workload]]\nname = \"w\"\nworkers = 100\ndepth = 1\n";
+    let device = "constant,service=100us,servers=8,capacity=64MiB";
+    let alone = along("workers", device, "mean < 204us", suite);
+    let workers = alone["value"].as_u64().expect("it ends somewhere");
+    assert!((14..=16).contains(&workers), "{alone}");
+    assert!(alone["fails_at"].as_u64().is_some_and(|fails| (17..=18).contains(&fails)), "{alone}");
+}
+
+#[test]
+fn along_the_workers_of_two_hosts_both_have_their_part() {
+    let folder = scratch();
+    let line = "loadline --rw randread --bs 4k --numjobs 40 --iodepth 1 --size 64M --runtime 2 --json --quiet --along workers --hosts local:2 --out w.plimsoll";
+    let mut args: Vec<&str> = line.split(' ').collect();
+    args.extend(["--target", "sim:constant,service=100us,servers=8,capacity=4GiB", "--objective", "mean < 204us"]);
+    let found = plimsoll(folder.path(), &args).with_code(0).json()["along"].clone();
+    let workers = found["value"].as_u64().expect("it ends somewhere");
+    assert!((29..=32).contains(&workers), "16 on each: {found}");
+    let record = store::read(&folder.path().join("w.plimsoll")).expect("a run file");
+    let stages = || record.plan.hosts.iter().flat_map(|host| &host.stages);
+    assert!(stages().all(|stage| !stage.workers.is_empty()));
+    let bytes = |stage: &model::plan::HostStage| {
+        stage.workers.iter().flat_map(|worker| &worker.extents).map(|extent| extent.length).sum::<u64>()
+    };
+    let measured: Vec<u64> = stages().filter(|stage| stage.kind == model::StageKind::Measure).map(bytes).collect();
+    assert!(measured.iter().all(|bytes| *bytes == measured[0]), "fewer workers load the same bytes: {measured:?}");
+}
+
 #[test]
 fn a_depth_that_is_only_a_bound_is_not_searched_for() {
     let folder = scratch();
@@ -162,5 +193,5 @@ fn a_depth_that_is_only_a_bound_is_not_searched_for() {
         plimsoll(folder.path(), &[&args[..], &["--along", "depth", "--set", "rate=100"]].concat()).with_code(2).err;
     assert!(told.contains("the depth is only a bound"), "{told}");
     let told = plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
-    assert!(told.contains("write rate, depth or size"), "{told}");
+    assert!(told.contains("write rate, depth, size or workers"), "{told}");
 }

@@ -87,6 +87,57 @@ fn in_the_time_of_the_wall_all_hosts_end_behind_whole_intervals() {
     assert!((seconds - 0.4).abs() < 1e-9, "{seconds}");
 }
 
+/// The run file of a run of two points that was cut short when the second had been measured for four rounds, one fewer than a window. The record is
+/// that of a whole run, so that where it is cut does not depend on when somebody kills it.
+fn cut_in_the_second_point(folder: &std::path::Path) -> model::Record {
+    std::fs::write(folder.join("settle.toml"), format!("{SUITE}[sweep]\ndepth = [2, 4]\n")).expect("a suite");
+    let target = "sim:constant,service=100us,servers=2,capacity=64MiB";
+    let args = ["run", "settle.toml", "--quiet", "--json", "--target", target, "--out", "whole.plimsoll"];
+    plimsoll(folder, &args).with_code(0);
+    let whole = store::read(&folder.join("whole.plimsoll")).expect("a run file");
+    let last = whole.stages.last().expect("stages");
+    let kept = model::resume::kept(&whole, &[last.stage]);
+    let second: Vec<_> = last.samples.iter().filter(|sample| sample.interval < 16).cloned().collect();
+    assert_eq!(second.len(), 16, "four rounds of four seconds");
+    let begun = [model::Event::StageStarted { stage: last.stage, unix_ns: last.started_unix_ns }];
+    let out = folder.join("cut.plimsoll");
+    let mut writer = store::Writer::create(&out, &whole.plan, &whole.testbed, &whole.version, whole.started_unix_ns)
+        .expect("a file");
+    let events = kept.into_iter().chain(begun).chain(second.into_iter().map(model::Event::Sample));
+    events.for_each(|event| writer.append(&event).expect("an event"));
+    writer.finish().expect("the end of the file");
+    store::read(&out).expect("a run file")
+}
+
+#[test]
+fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
+    let folder = scratch();
+    let cut = cut_in_the_second_point(folder.path());
+    assert_eq!(model::resume::left_over(&cut), [1], "the first point had settled");
+    let json = plimsoll(folder.path(), &["resume", "cut.plimsoll", "--json", "--quiet"]).with_code(0).json();
+    let whole = store::read(&folder.path().join("cut-resumed.plimsoll")).expect("a run file");
+    assert_eq!(whole.stages[0], cut.stages[0], "what had settled stays as it was recorded");
+    // Of a target that never changes, one round more would complete the window that the old measurement began.
+    let notes: Vec<&str> = json["notes"]
+        .as_array()
+        .expect("notes")
+        .iter()
+        .filter(|note| note["code"] == "settled")
+        .filter_map(|note| note["message"].as_str())
+        .collect();
+    assert_eq!(notes, ["steady after 20 s, by the last 5 rounds of 4 s; measured for 21 s"; 2], "{json}");
+    let intervals =
+        |stage: usize| -> Vec<u32> { whole.stages[stage].samples.iter().map(|sample| sample.interval).collect() };
+    assert_eq!(intervals(1), intervals(0), "as one that was never cut short: each interval once, from its own start");
+    let rows = json["results"].as_array().expect("results");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(row["seconds"], 20.0, "the last five rounds: {row}");
+        let iops = row["iops"].as_f64().expect("a rate");
+        assert!((iops / 20_000.0 - 1.0).abs() < 0.01, "{iops}");
+    }
+}
+
 #[test]
 fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
     let folder = scratch();

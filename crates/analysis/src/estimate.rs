@@ -4,6 +4,10 @@
 //! means gives the error of the whole (Law, *Simulation Modeling and Analysis*, 5th edition, 2015, 9.5.3). How long they must be
 //! follows from a first-order autoregression that is fitted to the series, its known bias removed (Kendall 1954), and what dependence
 //! is left between the batches is corrected for under the same fit.
+//!
+//! What an interval tells of few requests is noise on top of what remembers, and makes the series look as if it remembered less. Where another
+//! series of the same requests shows the memory better ([`memory_beneath`]), the fit is an autoregression with white noise on it: its
+//! autocorrelations are w·φ, w·φ², ... (Box, Jenkins and Reinsel, *Time Series Analysis*, 4th edition, 2008, A4.3).
 
 use crate::student;
 
@@ -75,46 +79,105 @@ pub fn memory(values: &[f64]) -> f64 {
     ((n * together / spread + 1.0) / (n - 3.0)).clamp(0.0, 0.99)
 }
 
-/// Batches of a series: how many, and the length of each in samples. `None` where the series is too short for what it remembers.
-fn batches(n: usize, phi: f64) -> Option<(usize, usize)> {
-    let time = (1.0 + phi) / (1.0 - phi);
-    let length = if phi > 0.0 { (MEMORIES * time).ceil() as usize } else { 1 };
-    let length = length.max(n.div_ceil(MOST_BATCHES)).max(1);
-    let count = n / length;
-    (n >= LEAST_SAMPLES && count >= LEAST_BATCHES).then(|| (count, n / count))
+/// What a series of residuals lets see of the memory beneath its noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beneath {
+    /// The memory of what lies beneath, 0 to 0.99.
+    pub phi: f64,
+    /// The share of the series' variance that is no noise, 0 to 1.
+    pub signal: f64,
 }
 
-/// The variance of the mean of `n` values of a first-order autoregression with variance 1.
-fn mean_variance(n: usize, phi: f64) -> f64 {
-    let n = n as f64;
-    ((1.0 + phi) / (1.0 - phi) - 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2))) / n
-}
-
-/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or nanoseconds over requests, with its
-/// error. `None` where there are too few intervals, or they depend too much on each other, to know it.
+/// The memory beneath a series of residuals, where `noise` is the part of their sum of squares that the chance of single requests alone
+/// makes: noise has no memory, so that the lag-1 autocorrelation falls short by its share.
 ///
-/// The error is that of the residuals numerator − ratio · denominator (Cochran, *Sampling Techniques*, 3rd edition, 1977, 6.3).
-pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
-    let total: f64 = denominators.iter().sum();
-    let value = numerators.iter().sum::<f64>() / total;
-    if !value.is_finite() || numerators.len() != denominators.len() {
-        return None;
+/// At most 2.5 times what [`memory`] finds: a share of noise beyond 60 % is not known well enough to divide by what is left.
+pub fn memory_beneath(residuals: &[f64], noise: f64) -> Beneath {
+    const LEAST_SIGNAL: f64 = 0.4;
+    const MOST: f64 = 0.95;
+    let spread: f64 = residuals.iter().map(|value| value * value).sum();
+    let seen = memory(residuals);
+    if spread <= 0.0 || !noise.is_finite() {
+        return Beneath { phi: seen, signal: 0.0 };
     }
-    let residuals: Vec<f64> = numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect();
-    let (error, freedom) = error_of_mean(&residuals)?;
+    let signal = (1.0 - noise / spread).clamp(0.0, 1.0);
+    Beneath { phi: (seen / signal.max(LEAST_SIGNAL)).min(MOST).max(seen), signal }
+}
+
+/// What a series remembers: a first-order autoregression with white noise on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fit {
+    /// The memory of the autoregression.
+    phi: f64,
+    /// Its share of the variance; the rest is noise.
+    share: f64,
+}
+
+impl Fit {
+    /// The fit to `values`, of which it is known that what lies beneath remembers at least `phi`.
+    fn of(values: &[f64], phi: f64) -> Fit {
+        let seen = memory(values);
+        let phi = seen.max(phi);
+        Fit { phi, share: if phi > 0.0 { seen / phi } else { 0.0 } }
+    }
+
+    /// Batches of a series: how many, and the length of each in samples. `None` where the series is too short for what it remembers.
+    fn batches(self, n: usize) -> Option<(usize, usize)> {
+        // By how much dependence multiplies the variance of a long mean.
+        let time = 1.0 + self.share * ((1.0 + self.phi) / (1.0 - self.phi) - 1.0);
+        let length = if self.phi > 0.0 { (MEMORIES * time).ceil() as usize } else { 1 };
+        let length = length.max(n.div_ceil(MOST_BATCHES)).max(1);
+        let count = n / length;
+        (n >= LEAST_SAMPLES && count >= LEAST_BATCHES).then(|| (count, n / count))
+    }
+
+    /// The variance of the mean of `n` values, whose own variance is 1.
+    fn mean_variance(self, n: usize) -> f64 {
+        let (n, phi) = (n as f64, self.phi);
+        let remembered = (1.0 + phi) / (1.0 - phi) - 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
+        (self.share * remembered + 1.0 - self.share) / n
+    }
+}
+
+/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or nanoseconds over requests, with its error, where what
+/// lies beneath the noise is known to remember at least `phi` (0 to 0.99). `None` where there are too few intervals, or they depend too much on
+/// each other, to know it.
+///
+/// The error is that of the [`residuals`] (Cochran, *Sampling Techniques*, 3rd edition, 1977, 6.3).
+pub fn ratio_beneath(numerators: &[f64], denominators: &[f64], phi: f64) -> Option<Estimate> {
+    let (value, residuals) = residuals(numerators, denominators)?;
+    let (error, freedom) = error_beneath(&residuals, phi)?;
+    let total: f64 = denominators.iter().sum();
     Some(Estimate { value, error: error * residuals.len() as f64 / total, freedom })
 }
 
-/// The standard error of the mean of values in the order of time, and its degrees of freedom; `None` as in [`ratio`].
+/// The same where nothing but the series itself is known.
+#[cfg(test)]
+pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
+    ratio_beneath(numerators, denominators, 0.0)
+}
+
+/// The ratio of two sums, and of each interval the residual numerator − ratio · denominator. `None` where there is no ratio.
+pub fn residuals(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Vec<f64>)> {
+    let value = numerators.iter().sum::<f64>() / denominators.iter().sum::<f64>();
+    let is_one = value.is_finite() && numerators.len() == denominators.len();
+    is_one.then(|| (value, numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect()))
+}
+
+/// The standard error of the mean of values in the order of time, and its degrees of freedom; `None` as in [`ratio_beneath`].
 pub fn error_of_mean(values: &[f64]) -> Option<(f64, f64)> {
-    let phi = memory(values);
-    let (count, length) = batches(values.len(), phi)?;
+    error_beneath(values, 0.0)
+}
+
+fn error_beneath(values: &[f64], phi: f64) -> Option<(f64, f64)> {
+    let fit = Fit::of(values, phi);
+    let (count, length) = fit.batches(values.len())?;
     // What does not fill a batch is left out at the start, where a transient would be.
     let used = &values[values.len() - count * length..];
     let means: Vec<f64> = used.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect();
     let mean = means.iter().sum::<f64>() / count as f64;
     let spread = means.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-    let (whole, part) = (mean_variance(count * length, phi), mean_variance(length, phi));
+    let (whole, part) = (fit.mean_variance(count * length), fit.mean_variance(length));
     let expected = count as f64 / (count - 1) as f64 * (part - whole);
     let variance = if expected > 0.0 { spread * whole / expected } else { spread / count as f64 };
     Some((variance.sqrt(), (count - 1) as f64))
@@ -154,6 +217,23 @@ mod tests {
             assert!(told * (1.0 - held) < 0.065, "{n} samples, memory {phi}: {held} of {told}");
         }
         assert_eq!(ratio(&[5.0; LEAST_SAMPLES - 1], &[1.0; LEAST_SAMPLES - 1]), None);
+    }
+
+    #[test]
+    fn noise_hides_a_memory_that_is_found_again_where_its_size_is_known() {
+        let mut found = [0.0; 3];
+        for seed in 0..200 {
+            let mut normal = Normal::new(seed);
+            let beneath = autoregressive(&mut normal, 600, 0.8, 0.0, 1.0);
+            let noisy: Vec<f64> = beneath.iter().map(|value| value + normal.draw()).collect();
+            let seen = memory_beneath(&noisy, 600.0);
+            let values = [memory(&noisy), seen.phi, seen.signal];
+            found.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 200.0);
+        }
+        let [seen, phi, signal] = found;
+        assert!((seen - 0.4).abs() < 0.02 && (phi - 0.8).abs() < 0.03 && (signal - 0.5).abs() < 0.02, "{found:?}");
+        assert_eq!(memory_beneath(&[0.0; 30], 1.0), Beneath { phi: 0.0, signal: 0.0 });
+        assert_eq!(memory_beneath(&[1.0, -1.0, 1.0, -1.0], f64::NAN).signal, 0.0);
     }
 
     #[test]

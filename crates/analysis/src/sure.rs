@@ -1,11 +1,14 @@
 //! How sure each figure of a row is.
 
-use crate::estimate::{CONFIDENCE, Estimate, Interval, error_of_mean, ratio};
+use crate::estimate::{CONFIDENCE, Estimate, Interval, error_of_mean, memory_beneath, ratio_beneath, residuals};
 use crate::student;
 use crate::tally::{HostTally, Slot, Tally, column};
 use crate::warning::QUANTILES;
 use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
+
+/// A quantile is never surer than so many times the requests that there are would make it, were they independent.
+const MOST_OF_ALL: f64 = 2.0;
 
 /// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too dependent ones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +47,8 @@ impl Sure {
 pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
     let total = &tally.total;
     let (seconds, ios) = (column(total, |slot| slot.length_s), column(total, |slot| slot.ios));
-    let of = |figure: fn(&Slot) -> f64, per: &[f64]| ratio(&column(total, figure), per);
+    let phi = shared_memory(total, latency);
+    let of = |figure: fn(&Slot) -> f64, per: &[f64]| ratio_beneath(&column(total, figure), per, phi);
     let sum = |figure: fn(&Slot) -> f64| total.iter().map(figure).sum::<f64>();
     let per = |what: f64, of: f64| (of > 0.0).then(|| what / of);
     let rates = column(whole(total), Slot::iops);
@@ -52,11 +56,11 @@ pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
     let hosts: Vec<f64> = tally.hosts.values().map(HostTally::ios).collect();
     Sure {
         intervals: total.len(),
-        iops: ratio(&ios, &seconds),
+        iops: ratio_beneath(&ios, &seconds, phi),
         bytes_per_s: of(|slot| slot.bytes, &seconds),
         mean_ns: of(|slot| slot.latency_ns, &ios),
         quantiles_ns: std::array::from_fn(|index| {
-            quantile(latency, QUANTILES[index].share, &column(total, |slot| slot.at_most[index]), &ios)
+            quantile(latency, QUANTILES[index].share, &column(total, |slot| slot.at_most[index]), &ios, phi)
         }),
         cpu_per_io_ns: per(sum(|slot| slot.cpu_ns), sum(|slot| slot.work_ios)),
         cpu_per_io: of(|slot| slot.cpu_ns, &column(total, |slot| slot.work_ios)),
@@ -64,6 +68,29 @@ pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
         ln_over_time: over_time.and_then(|_| jackknife(&rates)),
         over_hosts: relative_deviation(&hosts),
     }
+}
+
+/// How much each interval remembers of the one before it, 0 to 0.99, by the series that has less noise: the mean latency, or how many requests
+/// did not exceed the median. Of both, it is known how much noise single requests make; beyond a high quantile, there is little else.
+fn shared_memory(total: &[Slot], latency: &Histogram) -> f64 {
+    let ios = column(total, |slot| slot.ios);
+    let requests: f64 = ios.iter().sum();
+    let by_mean = residuals(&column(total, |slot| slot.latency_ns), &ios)
+        .map(|(_, residuals)| memory_beneath(&residuals, variance(latency) * requests));
+    let median = QUANTILES.iter().position(|quantile| quantile.share == 0.5);
+    let by_median = median
+        .and_then(|index| residuals(&column(total, |slot| slot.at_most[index]), &ios))
+        .map(|(share, residuals)| memory_beneath(&residuals, share * (1.0 - share) * requests));
+    let both = [by_mean, by_median].into_iter().flatten();
+    both.max_by(|one, two| one.signal.total_cmp(&two.signal)).map_or(0.0, |clearest| clearest.phi)
+}
+
+/// The variance of all latencies, in ns², each as the middle of its bucket; 0 of none.
+fn variance(latency: &Histogram) -> f64 {
+    let n = latency.count().max(1) as f64;
+    let middles = || latency.buckets().map(|(low, high, count)| (0.5 * (low as f64 + high as f64), count as f64));
+    let mean = middles().map(|(middle, count)| middle * count).sum::<f64>() / n;
+    middles().map(|(middle, count)| (middle - mean).powi(2) * count).sum::<f64>() / n
 }
 
 /// Without a last interval that is much shorter than the rest: its rate has another spread.
@@ -86,15 +113,16 @@ pub fn relative_deviation(values: &[f64]) -> Option<f64> {
 ///
 /// By Woodruff (1952): the error of the share below the quantile, by batch means because intervals of time depend on each other, makes an
 /// effective number of independent requests (Korn and Graubard 1998); among so many, the ranks between which the quantile lies follow
-/// from the binomial distribution. `None` where that needs requests beyond the largest.
-pub fn quantile(latency: &Histogram, share: f64, at_most: &[f64], ios: &[f64]) -> Option<Interval> {
-    let below = ratio(at_most, ios)?;
+/// from the binomial distribution. `phi` is what intervals of time remember at least. `None` where that needs requests beyond the largest.
+pub fn quantile(latency: &Histogram, share: f64, at_most: &[f64], ios: &[f64], phi: f64) -> Option<Interval> {
+    let below = ratio_beneath(at_most, ios, phi)?;
     let n = latency.count() as f64;
     let spread = below.value * (1.0 - below.value);
     let independent = if below.error > 0.0 && spread > 0.0 { spread / below.error.powi(2) } else { n };
     let widening = student::bound(1.0 - CONFIDENCE, f64::INFINITY) / student::bound(1.0 - CONFIDENCE, below.freedom);
-    // Never more than there are, whatever chance says about a thin tail.
-    let (low, high) = ranks((independent * widening.powi(2)).min(n), share)?;
+    // A spread that is estimated is too small as often as too large; bounded by the number that there are, it would only be too large. In a
+    // thin tail, chance can make it next to nothing.
+    let (low, high) = ranks((independent * widening.powi(2)).min(MOST_OF_ALL * n), share)?;
     // A value is known to its bucket only: from the lower edge of the lower one to the upper edge of the upper one.
     let (least, most) = (latency.min_ns()?, latency.max_ns()?);
     let edges = |share: f64| latency.quantile_ns(share).map(|ns| bucket_bounds(bucket_of(ns)));
@@ -149,62 +177,13 @@ fn jackknife(rates: &[f64]) -> Option<Estimate> {
 }
 
 #[cfg(test)]
+#[path = "sure_tests.rs"]
+mod quantile_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::simulated::{Normal, autoregressive};
-
-    /// Latencies of `intervals` intervals whose scale wanders with memory `phi` by `wander`, `each` in an interval: the share of runs in
-    /// which the interval holds the true quantile, and in which there is one.
-    fn coverage(share: f64, intervals: usize, each: usize, phi: f64, wander: f64, truth: f64) -> (f64, f64) {
-        const RUNS: u64 = 1_000;
-        let (mut held, mut told) = (0.0, 0.0);
-        for seed in 0..RUNS {
-            let (latency, parts) = wandering(seed, intervals, each, phi, wander);
-            let at = latency.quantile_ns(share).expect("requests");
-            let at_most: Vec<f64> = parts.iter().map(|part| count_at_most(part, at)).collect();
-            if let Some(interval) = quantile(&latency, share, &at_most, &vec![each as f64; intervals]) {
-                told += 1.0;
-                held += f64::from(u8::from(interval.holds(truth)));
-            }
-        }
-        (held / told, told / RUNS as f64)
-    }
-
-    fn wandering(seed: u64, intervals: usize, each: usize, phi: f64, wander: f64) -> (Histogram, Vec<Vec<u64>>) {
-        let mut normal = Normal::new(seed);
-        let scales = autoregressive(&mut normal, intervals, phi, 0.0, wander);
-        let mut latency = Histogram::new();
-        let parts = scales.iter().map(|scale| {
-            let part: Vec<u64> = (0..each).map(|_| (1e5 * (scale + 0.5 * normal.draw()).exp()) as u64).collect();
-            part.iter().for_each(|value| latency.record(*value));
-            part
-        });
-        let parts = parts.collect();
-        (latency, parts)
-    }
-
-    fn count_at_most(part: &[u64], at: u64) -> f64 {
-        let limit = bucket_of(at);
-        part.iter().filter(|value| bucket_of(**value) <= limit).count() as f64
-    }
-
-    #[test]
-    fn a_95_percent_interval_holds_the_quantile_in_92_to_98_of_100_runs() {
-        // The standard normal quantiles of the shares.
-        for (share, z, intervals, each, phi, wander) in [
-            (0.5, 0.0, 60, 20, 0.0, 0.0),
-            (0.5, 0.0, 120, 20, 0.5, 0.2),
-            (0.99, 2.326_348, 120, 50, 0.5, 0.2),
-            (0.99, 2.326_348, 300, 50, 0.8, 0.1),
-            (0.999, 3.090_232, 120, 100, 0.5, 0.1),
-        ] {
-            let truth = 1e5 * (z * f64::hypot(0.5, wander)).exp();
-            let (held, told) = coverage(share, intervals, each, phi, wander, truth);
-            // A little too wide where all is independent: never more independent requests than there are. A little too narrow where a slow
-            // wandering hides in counting noise: 92.7 % at memory 0.8, as the counts beyond a quantile show less memory than there is.
-            assert!((0.92..=0.98).contains(&held), "{share} of {intervals} × {each}, memory {phi}: {held} of {told}");
-        }
-    }
 
     #[test]
     fn the_spread_over_time_has_an_interval_that_holds_it() {
@@ -220,23 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_beyond_the_samples_has_no_interval() {
-        let (latency, parts) = wandering(1, 30, 20, 0.0, 0.0);
-        let at_most = |share| {
-            let at = latency.quantile_ns(share).expect("requests");
-            parts.iter().map(|part| count_at_most(part, at)).collect::<Vec<f64>>()
-        };
-        assert_eq!(quantile(&latency, 0.9999, &at_most(0.9999), &[20.0; 30]), None, "600 requests");
-        let median = quantile(&latency, 0.5, &at_most(0.5), &[20.0; 30]).expect("an interval");
-        assert!(median.low < median.high && median.holds(1e5));
-        assert_eq!(quantile(&Histogram::new(), 0.5, &[], &[]), None);
-    }
-
-    #[test]
     fn latencies_that_are_all_the_same_or_nothing_are_no_trouble() {
         let mut latency = Histogram::new();
         (0..3_000).for_each(|_| latency.record(0));
-        let same = quantile(&latency, 0.5, &[100.0; 30], &[100.0; 30]);
+        let same = quantile(&latency, 0.5, &[100.0; 30], &[100.0; 30], 0.0);
         assert_eq!(same, Some(Interval { low: 0.0, high: 0.0 }));
         let nothing = sure(&Tally::default(), &Histogram::new());
         assert_eq!((nothing.iops, nothing.over_time, nothing.quantiles_ns[0]), (None, None, None));

@@ -326,8 +326,8 @@ pub struct LoadlineArgs {
     #[arg(long, value_name = "OBJECTIVE")]
     pub objective: Objective,
 
-    /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the suite's) or size (bytes of the layout that are
-    /// loaded, up to all of it: where a cache ends).
+    /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the suite's), size (bytes of the layout that are
+    /// loaded, up to all of it: where a cache ends) or workers (of all hosts together, up to the suite's).
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
     pub along: Along,
 
@@ -342,7 +342,7 @@ pub struct LoadlineArgs {
 
 fn along(text: &str) -> Result<Along, String> {
     let found = Along::ALL.iter().copied().find(|along| along.word() == text);
-    found.ok_or_else(|| "there is no such axis; write rate, depth or size".to_owned())
+    found.ok_or_else(|| "there is no such axis; write rate, depth, size or workers".to_owned())
 }
 
 /// `plimsoll plan`.

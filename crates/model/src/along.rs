@@ -1,5 +1,7 @@
 //! A search along another axis than the rate: how much of something, in a closed loop, an objective bears.
 
+mod workers;
+
 use crate::plan::{HostPlan, HostStage, Plan, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
 use crate::search::{Addition, Search};
@@ -17,6 +19,8 @@ crate::spec::words! {
         Depth = "depth",
         /// The bytes of the layout that are loaded.
         Size = "size",
+        /// Workers of all hosts together.
+        Workers = "workers",
     }
 }
 
@@ -24,12 +28,18 @@ impl Plan {
     /// Turns a plan of one point with one workload into the beginning of a search: its first point has all of what is searched along.
     ///
     /// # Errors
-    /// The depth is searched for, and requests come at a fixed rate; in words.
+    /// The depth is searched for, and requests come at a fixed rate; or the workload's work has no such axis; in words.
     pub(crate) fn begin_along(&mut self, search: Search) -> Result<(), String> {
         let mut works =
             self.stages.iter().filter(|stage| stage.kind == StageKind::Measure).flat_map(|stage| &stage.works);
         if search.along == Along::Depth && works.any(|work| work.pace.is_open() || work.metadata.is_some()) {
             return Err("at a fixed rate, and with whole files, the depth is only a bound; search for the depth of a workload without `rate`, of kind \"io\"".to_owned());
+        }
+        if search.along == Along::Workers && works.any(|work| work.metadata.is_some()) {
+            return Err(
+                "each worker has files of its own to work on; search for the workers of a workload of kind \"io\""
+                    .to_owned(),
+            );
         }
         if search.along == Along::Size && works.any(|work| work.metadata.is_some()) {
             return Err(
@@ -56,7 +66,8 @@ impl Plan {
         Ok(())
     }
 
-    /// How much a point has of what is searched along: requests, or bytes of all hosts together (what several workers of a host share, once).
+    /// How much a point has of what is searched along: requests of each worker, or workers or bytes of all hosts together (what several workers of a
+    /// host share, once).
     /// `None` where the plan is no such search, or has no such point.
     pub fn along(&self, point: u32) -> Option<u64> {
         let along = self.search.as_ref()?.along;
@@ -67,14 +78,20 @@ impl Plan {
             Along::Size => Some(
                 self.hosts.iter().filter_map(|host| host.stages.get(stage)).map(touched).fold(0, u64::saturating_add),
             ),
+            Along::Workers => Some(workers::counts(self, stage).iter().map(|count| *count as u64).sum()),
         }
     }
 
-    /// The least that a point can have of what is searched along: one request, or a block for each worker.
+    /// The least that a point can have of what is searched along: one request, a worker on each host that has any, or a
+    /// block for each worker.
     pub fn least_along(&self) -> Option<u64> {
         match self.search.as_ref()?.along {
             Along::Rate => None,
             Along::Depth => Some(1),
+            Along::Workers => {
+                let counts = workers::counts(self, self.measure_stage(0)? as usize);
+                Some(counts.iter().filter(|count| **count > 0).count().max(1) as u64)
+            }
             Along::Size => {
                 let stage = self.measure_stage(0)? as usize;
                 let workers = |host: &HostPlan| host.stages.get(stage).map_or(0, |stage| stage.workers.len() as u64);
@@ -105,13 +122,17 @@ impl Plan {
             stage.works.iter_mut().for_each(change);
             Some(stage)
         };
-        let share = |host: &HostPlan| {
+        let share = |(place, host): (usize, &HostPlan)| {
             let one = |(stage_number, template): (u32, &usize)| {
                 let mut stage = host.stages.get(*template)?.clone();
                 stage.stage = stage_number;
                 stage.works.iter_mut().for_each(change);
                 if search.along == Along::Size {
                     cut(&mut stage, value.min(full), full);
+                }
+                if search.along == Along::Workers {
+                    let shared = workers::Shared::of(&workers::counts(self, *template), value);
+                    shared.leave(&mut stage, place);
                 }
                 // Other requests than those of the points before, or a cache would know them.
                 stage
@@ -123,7 +144,7 @@ impl Plan {
             (first_stage..).zip(&templates).map(one).collect::<Option<Vec<HostStage>>>()
         };
         let stages = templates.iter().map(planned).collect::<Option<Vec<_>>>()?;
-        let hosts = self.hosts.iter().map(share).collect::<Option<Vec<_>>>()?;
+        let hosts = self.hosts.iter().enumerate().map(share).collect::<Option<Vec<_>>>()?;
         let mut point = self.points.first()?.clone();
         point.sweep = vec![(search.along.word().to_owned(), shown(search.along, value))];
         point.repetition = 1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;

@@ -47,6 +47,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {
                 Along::Rate => "highest rate".to_owned(),
+                Along::Workers => "most workers".to_owned(),
                 along => format!("largest {along}"),
             },
             args.objective,
@@ -129,7 +130,7 @@ impl Director for Searcher {
         let plan = &self.record.plan;
         match plan.search.as_ref()?.along {
             Along::Rate => plan.at_rate(next_rate_milli(&self.record)?),
-            Along::Depth | Along::Size => plan.at(next_value(&self.record)?),
+            Along::Depth | Along::Size | Along::Workers => plan.at(next_value(&self.record)?),
         }
     }
 

@@ -30,10 +30,14 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
     told
 }
 
-/// `depth 32`, or `64 MiB`.
+/// `depth 32`, `64 MiB`, or `8 workers`.
 fn named(along: Along, value: u64) -> String {
     let shown = shown(along, value);
-    if along == Along::Size { shown } else { format!("{along} {shown}") }
+    match along {
+        Along::Size => shown,
+        Along::Workers => format!("{shown} workers"),
+        _ => format!("{along} {shown}"),
+    }
 }
 
 fn verdict(point: &AlongPoint) -> String {
