@@ -236,15 +236,17 @@ impl Fleet {
         Marker { inputs: self.interrupter.inputs.clone(), clock: self.clock, is_over: Arc::clone(&self.is_over) }
     }
 
-    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing.
+    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing. A target that leaves a call
+    /// unanswered for longer than `patience` cannot be read, and its facts say so.
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[Vec<String>]) -> Result<Vec<Told>, FleetError> {
+    pub fn inspect(&self, targets: &[Vec<String>], patience: Nanos) -> Result<Vec<Told>, FleetError> {
         let several = self.names.len() > 1;
         for host in 0..self.names.len() {
             let targets = targets.get(host).cloned().unwrap_or_default();
-            let order = ToAgent::Inspect { targets, host: several.then_some(host as u32) };
+            let host_number = several.then_some(host as u32);
+            let order = ToAgent::Inspect { targets, host: host_number, patience_ns: patience.0 };
             // One that is gone is heard of below, with the reason.
             let _ = self.send(host, &order);
             let _ = self.ping(host);

@@ -21,6 +21,8 @@ pub enum ToAgent {
         targets: Vec<String>,
         /// The host's number where there are several, which may see the same places.
         host: Option<u32>,
+        /// How long a target may leave a call unanswered, in ns.
+        patience_ns: u64,
     },
     /// Claim and open your share.
     Assign(Box<HostPlan>),
@@ -54,6 +56,8 @@ pub enum ToAgent {
     Clean {
         /// The paths as the user named them.
         targets: Vec<String>,
+        /// How long a target may leave a call unanswered, in ns.
+        patience_ns: u64,
     },
     /// Let go of the targets.
     Release {
@@ -217,9 +221,9 @@ mod tests {
         let frame = Frame::of(&ToAgent::Stop).expect("short");
         vec![
             ToAgent::Welcome { lost_after_ns: u64::MAX },
-            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7) },
+            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7), patience_ns: 1 },
             ToAgent::Judged { to_ns: 1, end_after_ns: Some(u64::MAX) },
-            ToAgent::Clean { targets: vec!["/data".into(); 3] },
+            ToAgent::Clean { targets: vec!["/data".into(); 3], patience_ns: u64::MAX },
             ToAgent::Pass { below: 3, frame },
         ]
     }
