@@ -7,6 +7,7 @@ use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Agents, LastWords, Process};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
+use crate::packed::Unpacker;
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::watch::{Watch, Watched};
@@ -15,7 +16,7 @@ use model::occurrence::{MOST_LABEL_BYTES, one_line};
 use model::search::Addition;
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -446,22 +447,45 @@ struct Way {
     clock: SteadyClock,
 }
 
+/// Makes inputs of words.
+#[derive(Default)]
+struct Reader {
+    /// What each host's counters are a difference to.
+    counted: BTreeMap<usize, Unpacker>,
+}
+
+impl Reader {
+    /// `None` where nothing follows from the word.
+    fn input(&mut self, host: usize, word: Word, at_ns: u64) -> Result<Option<Input>, LinkError> {
+        let frame = match word {
+            Word::Gone(why) => return Ok(Some(Input::Lost { host, why })),
+            Word::Said(frame) => frame,
+        };
+        let message = match frame.read()? {
+            FromAgent::Counted(frame) => match self.counted.entry(host).or_default().unpack(&frame)? {
+                Some(sample) => FromAgent::Counters(Box::new(sample)),
+                None => return Ok(None),
+            },
+            message => message,
+        };
+        Ok(Some(Input::Heard { host, message, at_ns }))
+    }
+}
+
 /// Passes on what the agents of a branch say, and that they are gone.
 fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<Input>) {
-    let input = move |(host, word): (usize, Word), at_ns| match word {
-        Word::Gone(why) => Ok(Input::Lost { host, why }),
-        Word::Said(frame) => frame.read().map(|message| Input::Heard { host, message, at_ns }),
-    };
     thread::spawn(move || {
+        let mut reader = Reader::default();
         let error = 'heard: loop {
             let words = inlet.frame().and_then(|frame| relay::heard(&way.tree, way.branch, frame));
             let at_ns = way.clock.now_ns();
-            for word in match words {
+            for (host, word) in match words {
                 Ok(words) => words,
                 Err(error) => break 'heard error,
             } {
-                match input(word, at_ns) {
-                    Ok(input) => {
+                match reader.input(host, word, at_ns) {
+                    Ok(None) => {}
+                    Ok(Some(input)) => {
                         if inputs.send(input).is_err() {
                             return;
                         }
@@ -472,8 +496,8 @@ fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<I
         };
         for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
             // A word of a host that is gone can be read.
-            let sent = input((host, word), 0).map(|input| inputs.send(input).is_ok());
-            if sent != Ok(true) {
+            let Ok(Some(input)) = reader.input(host, word, 0) else { return };
+            if inputs.send(input).is_err() {
                 return;
             }
         }

@@ -123,8 +123,10 @@ pub enum FromAgent {
     },
     /// An interval is over.
     Sample(Box<IntervalSample>),
-    /// What the kernel counted since the last ones.
+    /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`], unless it is larger than any host's.
     Counters(Box<CounterSample>),
+    /// The same, made small by a [`Packer`](crate::Packer): who hears all of a host's makes the former of it again.
+    Counted(Frame),
     /// The kernel logged an error of a device while a stage ran.
     Logged {
         /// The stage's number.
@@ -234,6 +236,7 @@ mod tests {
         vec![
             FromAgent::Ready { notes: vec![note.clone(); 2] },
             FromAgent::Counters(Box::default()),
+            FromAgent::Counted(crate::Packer::new(0).pack(&CounterSample::default()).expect("small")),
             FromAgent::Logged { stage: 0, ago_ns: 5, line: "nvme0: I/O timeout".into() },
             FromAgent::StageEnded { stage: 1, end: StageEnd::Failed("no".into()), notes: vec![note], late_ns: Some(9) },
             FromAgent::Passed(vec![(1, Word::Said(frame)), (2, Word::Gone("lost".into()))]),
