@@ -27,6 +27,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// How often the coordinator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Between two signs of life to agents that are only asked something.
+const BEAT: Duration = Duration::from_secs(1);
+
 /// Between two signs of life to agents that are only watched lies at least this, in ns.
 const PING_EVERY_NS: u64 = 1_000_000_000;
 
@@ -253,17 +256,31 @@ impl Fleet {
             let _ = self.ping(host);
         }
         let mut told: Vec<Option<Told>> = vec![None; self.names.len()];
+        let mut beaten = Instant::now();
         while told.contains(&None) {
-            match self.inputs.recv() {
+            self.beat(&mut beaten);
+            match self.inputs.recv_timeout(TICK) {
                 Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
                     told[host] = Some(self.told(host, *facts, theirs));
                 }
                 Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
-                Ok(Input::Interrupt) | Err(_) => return Err(FleetError::Interrupted),
-                Ok(_) => {}
+                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
         Ok(told.into_iter().flatten().collect())
+    }
+
+    /// Gives every agent a sign of life, once a second: while one of them waits for a target, none must take us for gone.
+    fn beat(&self, beaten: &mut Instant) {
+        if beaten.elapsed() < BEAT {
+            return;
+        }
+        *beaten = Instant::now();
+        for host in 0..self.names.len() {
+            // One that is gone is heard of otherwise.
+            let _ = self.ping(host);
+        }
     }
 
     fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {

@@ -359,7 +359,12 @@ impl Coordinator {
             FromAgent::Refused(why) if host.owes == Owes::Ready => {
                 self.debts.turn(host, Owes::Nothing);
                 let why = self.named(number, &why);
-                self.halt(RunEnd::Failed(why), actions);
+                if self.end == RunEnd::Complete {
+                    self.halt(RunEnd::Failed(why), actions);
+                } else {
+                    // It was given up because the run ends: something of it may be there.
+                    self.left.push(why);
+                }
             }
             FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) => {
                 self.debts.turn(host, Owes::Start);

@@ -26,13 +26,7 @@ impl Fleet {
         let mut beaten = std::time::Instant::now();
         loop {
             // Agents that wait for their turn have to hear of us, or they give us up.
-            if beaten.elapsed() >= super::TICK * 10 {
-                beaten = std::time::Instant::now();
-                for host in 0..self.names.len() {
-                    // One that is gone is heard of below.
-                    let _ = self.ping(host);
-                }
-            }
+            self.beat(&mut beaten);
             match self.inputs.recv_timeout(super::TICK) {
                 Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) if host == asked => {
                     return Ok(cleaned);
