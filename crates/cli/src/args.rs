@@ -422,6 +422,10 @@ pub struct InventoryArgs {
     #[arg(short, long, value_name = "FILE.toml", requires = "draft")]
     pub out: Option<PathBuf>,
 
+    /// How long a target may leave a call unanswered before it is given up, 100ms to 1h.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub patience: Nanos,
+
     /// The hosts to ask.
     #[command(flatten)]
     pub hosts: HostArgs,
@@ -444,6 +448,10 @@ pub struct CleanArgs {
     /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only the copies of plimsoll are removed].
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
+
+    /// How long a target may leave a call unanswered before it is given up, 100ms to 1h.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub patience: Nanos,
 
     /// Where to: what runs left in these directories is removed on every host, then the copies of plimsoll that are there.
     #[command(flatten)]

@@ -38,5 +38,7 @@ pub use error::EngineError;
 pub use generator::{Generator, Request};
 pub use stage::{StageOutcome, When, run_stage};
 pub use stuck::Stuck;
-pub use target::{OpenTargets, clean, is_simulated, open, open_together, simulated};
+pub use target::{
+    Doing, Haste, OpenTargets, Progress, clean, is_simulated, open, open_in, open_together, patiently, simulated,
+};
 pub use together::Together;

@@ -214,7 +214,7 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     fs::create_dir(leaf.join("f77")).expect("a directory");
     fs::write(leaf.join("f77/f1"), "precious").expect("a file");
     fs::write(leaf.join("notes.txt"), "precious").expect("a file");
-    assert_eq!(clean(root.to_str().expect("UTF-8")).expect("cleans"), 100 * 7);
+    assert_eq!(clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans"), 100 * 7);
     assert_eq!(fs::read_to_string(outside.join("f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("f77/f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("notes.txt")).expect("still there"), "precious");

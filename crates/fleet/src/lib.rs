@@ -11,6 +11,7 @@ mod command;
 mod coordinator;
 pub mod launch;
 mod link;
+mod packed;
 mod performer;
 mod relay;
 mod sampler;
@@ -22,7 +23,8 @@ mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
-pub use link::Frame;
+pub use link::{Frame, LinkError};
+pub use packed::{Packer, Unpacker};
 pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Marker, Told};
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

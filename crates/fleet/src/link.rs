@@ -44,6 +44,18 @@ impl Frame {
         postcard::from_bytes(&self.0).map_err(|_| LinkError::Garbled)
     }
 
+    /// A message that is written otherwise than by [`of`](Self::of).
+    ///
+    /// # Errors
+    /// It is longer than [`LONGEST_FRAME`].
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Frame, LinkError> {
+        if bytes.len() > LONGEST_FRAME { Err(LinkError::Garbled) } else { Ok(Frame(bytes)) }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// How long it is, in bytes.
     pub fn length(&self) -> usize {
         self.0.len()

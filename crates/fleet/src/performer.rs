@@ -8,6 +8,7 @@ use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Agents, LastWords, Process, Wanted};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
+use crate::packed::Unpacker;
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::watch::{Watch, Watched};
@@ -16,7 +17,7 @@ use model::occurrence::{MOST_LABEL_BYTES, one_line};
 use model::search::Addition;
 use model::testbed::HostFacts;
 use model::{Event, Nanos, Plan, RunEnd};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -26,6 +27,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the coordinator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
+
+/// Between two signs of life to agents that are only asked something.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// Between two signs of life to agents that are only watched lies at least this, in ns.
 const PING_EVERY_NS: u64 = 1_000_000_000;
@@ -254,33 +258,49 @@ impl Fleet {
         Marker { inputs: self.interrupter.inputs.clone(), clock: self.clock, is_over: Arc::clone(&self.is_over) }
     }
 
-    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing.
+    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing. A target that leaves a call
+    /// unanswered for longer than `patience` cannot be read, and its facts say so.
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[Vec<String>]) -> Result<Vec<Told>, FleetError> {
+    pub fn inspect(&self, targets: &[Vec<String>], patience: Nanos) -> Result<Vec<Told>, FleetError> {
         let several = self.names.len() > 1;
         for host in 0..self.names.len() {
             let targets = targets.get(host).cloned().unwrap_or_default();
-            let order = ToAgent::Inspect { targets, host: several.then_some(host as u32) };
+            let host_number = several.then_some(host as u32);
+            let order = ToAgent::Inspect { targets, host: host_number, patience_ns: patience.0 };
             // One that is gone is heard of below, with the reason.
             let _ = self.send(host, &order);
             let _ = self.ping(host);
         }
         let mut told: Vec<Option<Told>> = vec![None; self.names.len()];
+        let mut beaten = Instant::now();
         while told.contains(&None) {
-            match self.inputs.recv() {
+            self.beat(&mut beaten);
+            match self.inputs.recv_timeout(TICK) {
                 Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
                     told[host] = Some(self.told(host, *facts, theirs));
                 }
                 Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
-                Ok(Input::Interrupt) | Err(_) => return Err(FleetError::Interrupted),
-                Ok(_) => {}
+                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
         let told: Vec<Told> = told.into_iter().flatten().collect();
         self.identities.get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
         Ok(told)
+    }
+
+    /// Gives every agent a sign of life, once a second: while one of them waits for a target, none must take us for gone.
+    fn beat(&self, beaten: &mut Instant) {
+        if beaten.elapsed() < BEAT {
+            return;
+        }
+        *beaten = Instant::now();
+        for host in 0..self.names.len() {
+            // One that is gone is heard of otherwise.
+            let _ = self.ping(host);
+        }
     }
 
     fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
@@ -505,18 +525,46 @@ struct Way {
     clock: SteadyClock,
 }
 
+/// Makes inputs of words.
+#[derive(Default)]
+struct Reader {
+    /// What each host's counters are a difference to.
+    counted: BTreeMap<usize, Unpacker>,
+}
+
+impl Reader {
+    /// `None` where nothing follows from the word.
+    fn input(&mut self, host: usize, word: Word, at_ns: u64) -> Result<Option<Input>, LinkError> {
+        let frame = match word {
+            Word::Gone(why) => return Ok(Some(Input::Lost { host, why })),
+            Word::Said(frame) => frame,
+        };
+        let message = match frame.read()? {
+            FromAgent::Counted(frame) => match self.counted.entry(host).or_default().unpack(&frame)? {
+                Some(sample) => FromAgent::Counters(Box::new(sample)),
+                None => return Ok(None),
+            },
+            message => message,
+        };
+        Ok(Some(Input::Heard { host, message, at_ns }))
+    }
+}
+
 /// Passes on what the agents of a branch say, and that they are gone.
 fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<Input>) {
     thread::spawn(move || {
+        let mut reader = Reader::default();
         let error = 'heard: loop {
             let words = inlet.frame().and_then(|frame| relay::heard(&way.tree, way.branch, frame));
             let at_ns = way.clock.now_ns();
-            for word in match words {
+            for (host, word) in match words {
                 Ok(words) => words,
                 Err(error) => break 'heard error,
             } {
-                match way.input(word, at_ns) {
-                    Ok((host, input)) => {
+                let host = way.first + host;
+                match reader.input(host, word, at_ns) {
+                    Ok(None) => {}
+                    Ok(Some(input)) => {
                         if !way.tell(host, input, &inputs) {
                             return;
                         }
@@ -525,10 +573,11 @@ fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<I
                 }
             }
         };
-        for word in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
+        for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
+            let host = way.first + host;
             // A word of a host that is gone can be read.
-            let sent = way.input(word, 0).map(|(host, input)| way.tell(host, input, &inputs));
-            if sent != Ok(true) {
+            let Ok(Some(input)) = reader.input(host, word, 0) else { return };
+            if !way.tell(host, input, &inputs) {
                 return;
             }
         }
@@ -536,16 +585,6 @@ fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<I
 }
 
 impl Way {
-    /// A word as the coordinator gets it, and the host that it is of.
-    fn input(&self, (host, word): (usize, Word), at_ns: u64) -> Result<(usize, Input), LinkError> {
-        let host = self.first + host;
-        let input = match word {
-            Word::Gone(why) => Input::Lost { host, why },
-            Word::Said(frame) => Input::Heard { host, message: frame.read()?, at_ns },
-        };
-        Ok((host, input))
-    }
-
     /// Hands on what a host says whose agent still counts. False where nobody listens any more.
     fn tell(&self, host: usize, input: Input, inputs: &Sender<Input>) -> bool {
         self.epochs.while_it_counts(host, self.epoch, || inputs.send(input).is_ok()).unwrap_or(true)

@@ -1,9 +1,11 @@
 //! Reads the host's counters, while a stage runs or for somebody who watches.
 
 use crate::link::Outlet;
+use crate::packed::Packer;
 use crate::wire::FromAgent;
 use model::plan::HostPlan;
 use probe::{Counters, KernelLog, Tree};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +14,9 @@ use std::time::{Duration, Instant};
 const LEAST: Duration = Duration::from_millis(100);
 /// How long the stage waits for the first and for the last reading. A driver that hangs while it is asked must hold up no run.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The number of the next stream of counters. One that was given up may still say something when the next one has begun.
+static STREAMS: AtomicU64 = AtomicU64::new(0);
 
 /// A thread beside the stage that sends the host's counters; without one where time is simulated and not ours.
 pub(crate) struct Sampler {
@@ -43,6 +48,7 @@ impl Sampler {
 
     fn begin(out: Outlet, interval: Duration, stage: u32, host: u32) -> Sampler {
         let interval = interval.max(LEAST);
+        let mut packer = Packer::new(STREAMS.fetch_add(1, Ordering::Relaxed));
         let send = move |counters: &mut Counters, log: &mut KernelLog| {
             for line in log.read() {
                 let logged = FromAgent::Logged { stage, ago_ns: line.ago_ns, line: line.text };
@@ -52,7 +58,11 @@ impl Sampler {
             }
             let mut sample = counters.read();
             (sample.stage, sample.host) = (stage, host);
-            out.send(&FromAgent::Counters(Box::new(sample))).is_ok()
+            let message = match packer.pack(&sample) {
+                Some(frame) => FromAgent::Counted(frame),
+                None => FromAgent::Counters(Box::new(sample)),
+            };
+            out.send(&message).is_ok()
         };
         let (ready, is_ready) = channel();
         let (end, is_over) = channel();
@@ -93,7 +103,7 @@ fn sample(
     (mut counters, mut log): (Counters, KernelLog),
     interval: Duration,
     is_over: &Receiver<()>,
-    send: impl Fn(&mut Counters, &mut KernelLog) -> bool,
+    mut send: impl FnMut(&mut Counters, &mut KernelLog) -> bool,
 ) {
     let mut next = Instant::now() + interval;
     loop {

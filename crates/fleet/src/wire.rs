@@ -21,6 +21,8 @@ pub enum ToAgent {
         targets: Vec<String>,
         /// The host's number where there are several, which may see the same places.
         host: Option<u32>,
+        /// How long a target may leave a call unanswered, in ns.
+        patience_ns: u64,
     },
     /// Claim and open your share.
     Assign(Box<HostPlan>),
@@ -54,6 +56,8 @@ pub enum ToAgent {
     Clean {
         /// The paths as the user named them.
         targets: Vec<String>,
+        /// How long a target may leave a call unanswered, in ns.
+        patience_ns: u64,
     },
     /// Let go of the targets.
     Release {
@@ -119,8 +123,10 @@ pub enum FromAgent {
     },
     /// An interval is over.
     Sample(Box<IntervalSample>),
-    /// What the kernel counted since the last ones.
+    /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`], unless it is larger than any host's.
     Counters(Box<CounterSample>),
+    /// The same, made small by a [`Packer`](crate::Packer): who hears all of a host's makes the former of it again.
+    Counted(Frame),
     /// The kernel logged an error of a device while a stage ran.
     Logged {
         /// The stage's number.
@@ -217,9 +223,9 @@ mod tests {
         let frame = Frame::of(&ToAgent::Stop).expect("short");
         vec![
             ToAgent::Welcome { lost_after_ns: u64::MAX },
-            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7) },
+            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7), patience_ns: 1 },
             ToAgent::Judged { to_ns: 1, end_after_ns: Some(u64::MAX) },
-            ToAgent::Clean { targets: vec!["/data".into(); 3] },
+            ToAgent::Clean { targets: vec!["/data".into(); 3], patience_ns: u64::MAX },
             ToAgent::Pass { below: 3, frame },
         ]
     }
@@ -230,6 +236,7 @@ mod tests {
         vec![
             FromAgent::Ready { notes: vec![note.clone(); 2] },
             FromAgent::Counters(Box::default()),
+            FromAgent::Counted(crate::Packer::new(0).pack(&CounterSample::default()).expect("small")),
             FromAgent::Logged { stage: 0, ago_ns: 5, line: "nvme0: I/O timeout".into() },
             FromAgent::StageEnded { stage: 1, end: StageEnd::Failed("no".into()), notes: vec![note], late_ns: Some(9) },
             FromAgent::Passed(vec![(1, Word::Said(frame)), (2, Word::Gone("lost".into()))]),

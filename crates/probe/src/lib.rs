@@ -14,25 +14,72 @@ mod target;
 mod topology;
 mod tree;
 
+use model::Bytes;
 use model::inventory::Inventory;
-use model::testbed::HostFacts;
+use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
 use procfs::process::MountInfo;
+use std::sync::Arc;
 
 pub use counters::Counters;
 pub use host::hostname;
 pub use kernel_log::{KernelLog, LogLine};
 pub use tree::Tree;
 
-/// What this host is, and what each of `targets` is to it.
+/// Looks at this host, and at what its paths are to it. Cheap to copy.
 ///
-/// Never fails: what cannot be read is empty, or says why. `agent_version` goes into the facts as it is. With `host`, the host's number among
-/// several, its files go to a folder of its own in every target directory.
-pub fn host(targets: &[String], host: Option<u32>, agent_version: &str) -> HostFacts {
-    let tree = Tree::real();
-    let mounts = mounts::read(&tree);
-    let targets = targets.iter().map(|path| target::facts(&tree, &mounts, path, host)).collect();
-    let inventory = inventory(&tree, &mounts);
-    host::facts(&tree, agent_version, inventory, targets)
+/// Never fails: what cannot be read is empty, or says why. But what a path leads to may never answer (a mount whose server is dead): who cannot wait
+/// for that has a thread look.
+#[derive(Clone, Debug)]
+pub struct Looker {
+    tree: Tree,
+    /// As they were when it was made, so that a thousand targets read them once.
+    mounts: Arc<Vec<MountInfo>>,
+}
+
+impl Looker {
+    /// For this host as the kernel shows it now.
+    pub fn new() -> Looker {
+        let tree = Tree::real();
+        let mounts = Arc::new(mounts::read(&tree));
+        Looker { tree, mounts }
+    }
+
+    /// What the target at `path` is. With `host`, the host's number among several, its files go to a folder of its own in every target directory.
+    pub fn target(&self, path: &str, host: Option<u32>) -> TargetFacts {
+        target::facts(&self.tree, &self.mounts, path, host)
+    }
+
+    /// The parts of the host.
+    pub fn inventory(&self) -> Inventory {
+        inventory(&self.tree, &self.mounts)
+    }
+
+    /// What this host is, with these parts and targets. `agent_version` goes into the facts as it is.
+    pub fn host(&self, agent_version: &str, inventory: Inventory, targets: Vec<TargetFacts>) -> HostFacts {
+        host::facts(&self.tree, agent_version, inventory, targets)
+    }
+}
+
+impl Default for Looker {
+    fn default() -> Looker {
+        Looker::new()
+    }
+}
+
+/// What is known of the target at `path` where nobody could look: nothing, and why.
+pub fn unreadable(path: &str, why: String) -> TargetFacts {
+    TargetFacts {
+        path: path.to_owned(),
+        kind: TargetKind::Unreadable(why),
+        writable: false,
+        file_system: None,
+        free: Bytes(0),
+        total: Bytes(0),
+        free_inodes: None,
+        direct: DirectIo::Unknown,
+        device: None,
+        chain: Vec::new(),
+    }
 }
 
 fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {

@@ -13,6 +13,7 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Removes what is ours from each directory of each host, and then our copies from the hosts.
 pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
+    let patience = super::patience(args.patience)?;
     let is_remote = args.hosts.are_named();
     let default = [DEFAULT_TARGET.to_owned()];
     let targets = match (args.targets.as_slice(), is_remote) {
@@ -23,7 +24,7 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     };
     if !targets.is_empty() {
         let started = hosts::look(&args.hosts, targets, LOST_AFTER)?;
-        let cleaned = started.fleet.clean(targets).map_err(failure)?;
+        let cleaned = started.fleet.clean(targets, patience).map_err(failure)?;
         let told = told(&cleaned);
         print(&told.done)?;
         if !told.errors.is_empty() {

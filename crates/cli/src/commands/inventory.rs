@@ -16,8 +16,10 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Shows what the hosts are made of, and what lies below the targets.
 pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
+    let patience = super::patience(args.patience)?;
     let started = hosts::look(&args.hosts, &args.targets, LOST_AFTER)?;
-    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let told =
+        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
     if args.draft {
         draft(args.out.as_deref(), &hosts)?;

@@ -44,6 +44,7 @@ pub use views::Whole;
 pub use watch::watch;
 
 use crate::failure::Failure;
+use model::Nanos;
 use std::io::Write;
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
@@ -55,6 +56,15 @@ fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// How long a target may leave a call unanswered, as the user gave it; the same range as a suite's `engine.patience`.
+fn patience(given: Nanos) -> Result<Nanos, Failure> {
+    let (least, most) = (Nanos::millis(100), Nanos::seconds(3600));
+    if (least..=most).contains(&given) {
+        return Ok(given);
+    }
+    Err(Failure::Usage(format!("error: --patience {given} is out of range; write {least} to {most}")))
 }
 
 /// Prints a value as JSON.

@@ -27,7 +27,9 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 
 /// Asks the hosts and decides everything; touches nothing.
 pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let patience = asked.spec.engine.patience.value;
+    let told =
+        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;

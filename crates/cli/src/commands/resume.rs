@@ -14,6 +14,9 @@ use model::{Event, Note, NoteKind, Record, resume};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// How long a target may take to answer where the plan does not say.
+const PATIENCE: model::Nanos = model::Nanos::seconds(30);
+
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has everything.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut record = saved::read(&args.run)?;
@@ -28,7 +31,9 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let given = args.hosts.options();
     let from = if given.is_empty() { recorded(&record)? } else { HostArgs::of(&given)? };
     let started = hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
-    let told = started.fleet.inspect(&started.targets).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let patience = record.plan.hosts.iter().map(|host| host.patience).max().unwrap_or(PATIENCE);
+    let told =
+        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let facts = same_hosts(&record, told, &from)?;
     let is_there = record.plan.hosts.iter().zip(&facts).all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };

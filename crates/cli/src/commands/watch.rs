@@ -47,7 +47,7 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(what));
     }
     let started = hosts::look(&args.hosts, &[], LOST_AFTER)?;
-    let told = started.fleet.inspect(&[]).map_err(|error| match error {
+    let told = started.fleet.inspect(&[], LOST_AFTER).map_err(|error| match error {
         FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
         error => Failure::Run(format!("error: {error}")),
     })?;

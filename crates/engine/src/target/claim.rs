@@ -142,11 +142,13 @@ impl Claim {
     }
 }
 
-/// Removes what an earlier run left in `directory`: our files and the marker. Comes back with the bytes that were freed.
+/// Removes what an earlier run left in `directory`: our files and the marker. Comes back with the bytes that were freed. Waits for the system as long
+/// as that takes: who cannot, calls it [`patiently`](super::patiently), whose progress this is.
 ///
 /// # Errors
 /// When the directory carries no marker of ours, or a run is using it, or the system refuses.
-pub fn clean(directory: &str) -> Result<u64, EngineError> {
+pub fn clean(directory: &str, progress: &Progress) -> Result<u64, EngineError> {
+    progress.at(directory);
     let path = Path::new(directory);
     if !path.join(MARKER).is_file() {
         let what = format!("no marker {MARKER} is there, so nothing in it is ours");
@@ -156,7 +158,7 @@ pub fn clean(directory: &str) -> Result<u64, EngineError> {
     lock(&marker, directory, None)?;
     let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
     let claim = Claim { root: path.to_owned(), marker, made_directory };
-    claim.remove(&Progress::default()).map_err(|error| {
+    claim.remove(progress).map_err(|error| {
         EngineError::target(directory, format!("our files cannot be removed: {error}"), "check your permissions on it")
     })
 }

@@ -7,7 +7,7 @@ mod simulated;
 
 pub use claim::clean;
 pub(crate) use claim::{lock_for_one, run_of};
-pub use open::{OpenTargets, open, open_together};
-pub(crate) use patient::Progress;
+pub use open::{OpenTargets, open, open_in, open_together};
+pub use patient::{Doing, Haste, Progress, patiently};
 pub(crate) use simulated::{Done, World};
 pub use simulated::{is_simulated, simulated};

@@ -1,7 +1,7 @@
 //! Opens the files and devices of a host's plan.
 
 use super::claim::{Claim, lock_for_one};
-use super::patient::{Progress, within};
+use super::patient::{Doing, Haste, Progress, patiently};
 use super::simulated::World;
 use crate::backend;
 use crate::contents::HostContents;
@@ -33,6 +33,7 @@ pub struct OpenTargets {
     world: Option<Arc<Mutex<World>>>,
     contents: Arc<HostContents>,
     together: Option<Together>,
+    haste: Haste,
 }
 
 impl OpenTargets {
@@ -121,7 +122,7 @@ impl OpenTargets {
         if self.world.is_some() {
             return Ok(0);
         }
-        within(self.plan.patience, "removing", |progress| self.remove_now(progress))
+        patiently(self.plan.patience, &self.haste.clone(), Doing::Removing, |progress| self.remove_now(progress))
     }
 
     /// Closes everything and leaves it as it is.
@@ -132,7 +133,7 @@ impl OpenTargets {
         if self.world.is_some() {
             return Ok(());
         }
-        within(self.plan.patience, "closing", |progress| {
+        patiently(self.plan.patience, &self.haste.clone(), Doing::Closing, |progress| {
             progress.at(&self.names());
             drop(self);
             Ok(())
@@ -166,6 +167,14 @@ impl OpenTargets {
 /// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. What was made
 /// until then is ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
+    open_in(plan, &Haste::default())
+}
+
+/// The same; while somebody is in `haste`, no call is waited for longer than a second, neither now nor when the targets are let go.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_in(plan: HostPlan, haste: &Haste) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
@@ -183,14 +192,20 @@ pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
             contents,
             plan: Arc::new(plan),
             together: None,
+            haste: haste.clone(),
         });
     }
-    let patience = plan.patience;
-    within(patience, "opening", |progress| open_now(plan, contents, progress))
+    let (patience, theirs) = (plan.patience, haste.clone());
+    patiently(patience, haste, Doing::Opening, |progress| open_now(plan, contents, theirs, progress))
 }
 
 /// Opens what is not simulated.
-fn open_now(plan: HostPlan, contents: Arc<HostContents>, progress: &Progress) -> Result<OpenTargets, EngineError> {
+fn open_now(
+    plan: HostPlan,
+    contents: Arc<HostContents>,
+    haste: Haste,
+    progress: &Progress,
+) -> Result<OpenTargets, EngineError> {
     let mut opener = Opener { plan: &plan, progress, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
     if !plan.backend.sends_nothing() {
@@ -215,6 +230,7 @@ fn open_now(plan: HostPlan, contents: Arc<HostContents>, progress: &Progress) ->
         contents,
         plan,
         together: None,
+        haste,
     })
 }
 
@@ -222,8 +238,8 @@ fn open_now(plan: HostPlan, contents: Arc<HostContents>, progress: &Progress) ->
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_together(plan: HostPlan, together: &Together) -> Result<OpenTargets, EngineError> {
-    let mut targets = open(plan)?;
+pub fn open_together(plan: HostPlan, together: &Together, haste: &Haste) -> Result<OpenTargets, EngineError> {
+    let mut targets = open_in(plan, haste)?;
     if targets.world.is_some() && targets.plan.virtual_time {
         targets.together = Some(together.clone());
     }
@@ -367,11 +383,10 @@ impl Opener<'_> {
                 self.files.push(opened);
                 return Ok(());
             }
-            if Instant::now() >= give_up {
-                let what = format!(
-                    "the host that makes it has not made it {} bytes long within {}",
-                    file.size.0, self.plan.patience
-                );
+            let is_called_off = self.progress.is_in_haste();
+            if is_called_off || Instant::now() >= give_up {
+                let until = if is_called_off { "before the run was stopped" } else { "in time (engine.patience)" };
+                let what = format!("the host that makes it has not made it {} bytes long {until}", file.size.0);
                 let remedy =
                     "see whether both hosts have the same file system there, or give more time with engine.patience";
                 return Err(EngineError::target(&file.path, what, remedy));

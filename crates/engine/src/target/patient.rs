@@ -6,6 +6,7 @@
 use crate::error::EngineError;
 use model::units::Nanos;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,9 +15,78 @@ use std::time::{Duration, Instant};
 /// How often it is looked whether there was a step.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The patience that is left once somebody wants to leave: what answers at all does so by then, so that a target that is merely slow is still
+/// tidied up, and one that is dead holds nobody.
+const PATIENCE_IN_HASTE: Nanos = Nanos::seconds(1);
+
+/// Whether somebody wants to leave. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Haste(Arc<AtomicBool>);
+
+impl Haste {
+    /// From now on no call is waited for longer than a second, or it is again (`false`).
+    pub fn set(&self, is_on: bool) {
+        self.0.store(is_on, Ordering::SeqCst);
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn of(&self, patience: Nanos) -> Nanos {
+        if self.is_on() { patience.min(PATIENCE_IN_HASTE) } else { patience }
+    }
+}
+
+/// What is done with a target that may not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Finding out what it is; nothing is changed.
+    Looking,
+    /// Claiming, opening and laying it out.
+    Opening,
+    /// Closing it.
+    Closing,
+    /// Removing what this run made there.
+    Removing,
+    /// Removing what an earlier run left there.
+    Cleaning,
+}
+
+impl Doing {
+    fn verb(self) -> &'static str {
+        match self {
+            Doing::Looking => "looking at",
+            Doing::Opening => "opening",
+            Doing::Closing => "closing",
+            Doing::Removing => "removing",
+            Doing::Cleaning => "cleaning",
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            Doing::Looking => {
+                "see whether the target answers at all, or give it more time with engine.patience (or --patience)"
+            }
+            Doing::Cleaning => {
+                "what is left there keeps our marker: once the target answers, clean it again, \
+                 or give it more time with --patience"
+            }
+            Doing::Opening | Doing::Closing | Doing::Removing => {
+                "see whether the target answers at all, or give it more time with engine.patience; \
+                 what the run made there stays: once it answers, remove it with `plimsoll clean`"
+            }
+        }
+    }
+}
+
 /// What such a thread is at, as both sides see it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Progress(Arc<Mutex<At>>);
+pub struct Progress {
+    at: Arc<Mutex<At>>,
+    haste: Haste,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct At {
@@ -26,18 +96,23 @@ struct At {
 
 impl Progress {
     fn lock(&self) -> MutexGuard<'_, At> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody wants to leave: no reason to leave a call, but to wait for nobody else.
+    pub(crate) fn is_in_haste(&self) -> bool {
+        self.haste.is_on()
     }
 
     /// Says that the calls to come concern `path`.
-    pub(crate) fn at(&self, path: &str) {
+    pub fn at(&self, path: &str) {
         let mut at = self.lock();
         at.steps = at.steps.wrapping_add(1);
         path.clone_into(&mut at.path);
     }
 
     /// Says that the target has answered, and the next call concerns the same path.
-    pub(crate) fn step(&self) {
+    pub fn step(&self) {
         let mut at = self.lock();
         at.steps = at.steps.wrapping_add(1);
     }
@@ -60,16 +135,17 @@ impl Silence {
     }
 }
 
-/// Does `work`, in which no single step may take longer than `patience`; `verb` is what it does with a target.
+/// Does `work`, in which no single step may take longer than `patience`, nor longer than a second once somebody is in haste.
 ///
 /// # Errors
 /// Those of the work, and when it is given up. Then the thread still has what it was given, and lets go of it once the target answers.
-pub(crate) fn within<T: Send + 'static>(
+pub fn patiently<T: Send + 'static>(
     patience: Nanos,
-    verb: &'static str,
+    haste: &Haste,
+    doing: Doing,
     work: impl FnOnce(&Progress) -> Result<T, EngineError> + Send + 'static,
 ) -> Result<T, EngineError> {
-    let progress = Progress::default();
+    let progress = Progress { haste: haste.clone(), ..Progress::default() };
     let theirs = progress.clone();
     let (done, outcome) = channel();
     let thread = thread::Builder::new()
@@ -92,17 +168,12 @@ pub(crate) fn within<T: Send + 'static>(
         }
         let at = progress.lock().clone();
         let now_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let patience = haste.of(patience);
         if silence.is_over(at.steps, now_ns, patience) {
-            return Err(stuck(&at.path, verb, patience));
+            let what = format!("stuck: {} it was not answered for {patience}", doing.verb());
+            return Err(EngineError::target(&at.path, what, doing.remedy()));
         }
     }
-}
-
-fn stuck(path: &str, verb: &str, patience: Nanos) -> EngineError {
-    let what = format!("stuck: {verb} it was not answered for {patience}");
-    let remedy = "see whether the target answers at all, or give it more time with engine.patience; \
-                  what the run made there stays: once it answers, remove it with `plimsoll clean`";
-    EngineError::target(path, what, remedy)
 }
 
 #[cfg(test)]
@@ -122,9 +193,12 @@ mod tests {
     #[test]
     fn work_that_ends_comes_back_and_work_that_hangs_is_named_with_its_path() {
         let patience = Nanos::millis(200);
-        assert_eq!(within(patience, "opening", |_| Ok(7)).map_err(|error| error.to_string()), Ok(7));
+        assert_eq!(
+            patiently(patience, &Haste::default(), Doing::Opening, |_| Ok(7)).map_err(|error| error.to_string()),
+            Ok(7)
+        );
         let (release, held) = channel::<()>();
-        let hangs = within(patience, "opening", move |progress| {
+        let hangs = patiently(patience, &Haste::default(), Doing::Opening, move |progress| {
             progress.at("/mnt/dead");
             // Ends when the test lets go.
             let _ = held.recv();
@@ -136,8 +210,31 @@ mod tests {
     }
 
     #[test]
+    fn in_haste_an_hour_is_a_second_and_a_shorter_patience_stays() {
+        let haste = Haste::default();
+        haste.set(true);
+        assert_eq!(
+            (haste.of(Nanos::seconds(3600)), haste.of(Nanos::millis(100))),
+            (Nanos::seconds(1), Nanos::millis(100))
+        );
+        let (release, held) = channel::<()>();
+        let hangs = patiently(Nanos::seconds(3600), &haste, Doing::Removing, move |progress| {
+            progress.at("/mnt/dead");
+            // Ends when the test lets go.
+            let _ = held.recv();
+            Ok(())
+        });
+        drop(release);
+        let words = hangs.expect_err("given up").to_string();
+        assert!(words.contains("removing it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+        haste.set(false);
+        assert_eq!(haste.of(Nanos::seconds(3600)), Nanos::seconds(3600));
+    }
+
+    #[test]
     #[should_panic(expected = "a mistake of ours")]
     fn a_panic_is_passed_on() {
-        let _ = within(Nanos::seconds(60), "opening", |_| -> Result<(), EngineError> { panic!("a mistake of ours") });
+        let work = |_: &Progress| -> Result<(), EngineError> { panic!("a mistake of ours") };
+        let _ = patiently(Nanos::seconds(60), &Haste::default(), Doing::Opening, work);
     }
 }

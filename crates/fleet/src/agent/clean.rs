@@ -3,27 +3,43 @@
 use super::Guard;
 use super::guard::own_folder;
 use crate::wire::{Cleaned, Outcome};
+use engine::{Doing, Haste, Progress, patiently};
+use model::Nanos;
 use model::testbed::{DATA_DIR, MARKER};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Removes what is ours at `target` and beside it, as far as `guard` allows.
-pub(super) fn clean(guard: &Guard, target: &str) -> Vec<Cleaned> {
-    let of = |root: &str, outcome| Cleaned { target: target.to_owned(), root: root.to_owned(), outcome };
+/// Removes what is ours at `target` and beside it, as far as `guard` allows. A target that leaves a call unanswered for `patience` is given up.
+pub(super) fn clean(guard: &Guard, target: &str, patience: Nanos, haste: &Haste) -> Vec<Cleaned> {
     if engine::is_simulated(target) {
-        return vec![of(target, Outcome::Nothing("is simulated, and nothing stays of it".to_owned()))];
+        let why = "is simulated, and nothing stays of it".to_owned();
+        return vec![Cleaned { target: target.to_owned(), root: target.to_owned(), outcome: Outcome::Nothing(why) }];
     }
+    let (guard, theirs) = (guard.clone(), target.to_owned());
+    let cleaned = patiently(patience, haste, Doing::Cleaning, move |progress| {
+        progress.at(&theirs);
+        Ok(clean_now(&guard, &theirs, progress))
+    });
+    cleaned.unwrap_or_else(|error| {
+        let outcome = Outcome::Failed(error.to_string());
+        vec![Cleaned { target: target.to_owned(), root: target.to_owned(), outcome }]
+    })
+}
+
+/// The same, for as long as it takes.
+fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
+    let of = |root: &str, outcome| Cleaned { target: target.to_owned(), root: root.to_owned(), outcome };
     if let Err(error) = guard.check(target) {
         return vec![of(target, Outcome::Failed(error.to_string()))];
     }
     let roots = roots_of(target);
     if roots.is_empty() {
         // It says that nothing there is ours.
-        let why = engine::clean(target).err().map_or_else(String::new, |error| error.to_string());
+        let why = engine::clean(target, progress).err().map_or_else(String::new, |error| error.to_string());
         return vec![of(target, Outcome::Nothing(why))];
     }
     let one = |root: String| {
-        let outcome = match guard.check_beside(&root, target).map(|()| engine::clean(&root)) {
+        let outcome = match guard.check_beside(&root, target).map(|()| engine::clean(&root, progress)) {
             Ok(Ok(bytes)) => Outcome::Removed { bytes },
             Ok(Err(error)) => Outcome::Failed(error.to_string()),
             Err(error) => Outcome::Failed(error.to_string()),
@@ -75,7 +91,9 @@ mod tests {
         let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
         std::fs::create_dir(place("theirs")).expect("a folder");
         std::fs::write(folder.path().join("theirs/file"), "x").expect("a file");
-        let outcome = |guard: &Guard, name: &str| clean(guard, &place(name)).remove(0).outcome;
+        let outcome = |guard: &Guard, name: &str| {
+            clean(guard, &place(name), Nanos::seconds(60), &Haste::default()).remove(0).outcome
+        };
         assert!(matches!(outcome(&Guard::none(), "theirs"), Outcome::Nothing(_)));
         assert!(matches!(outcome(&Guard::none(), "missing"), Outcome::Nothing(_)));
         let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent")).expect("no list");

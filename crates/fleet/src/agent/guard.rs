@@ -5,6 +5,7 @@ use model::plan::{HostPlan, PlannedTarget, Target};
 use model::testbed::{host_suffix, scenario_suffix};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The file in which a host's operator says what agents may touch there, one path a line. Where it is missing, the start command alone counts.
 pub const ALLOW_FILE: &str = "/etc/plimsoll/allow";
@@ -20,8 +21,38 @@ pub struct Guard {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Allowed {
-    paths: Vec<PathBuf>,
+    paths: Vec<Place>,
     by: String,
+}
+
+/// A path that is allowed, and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    /// Found out when it is first asked, because that may hang; and then it stays, so that no link is turned to another place later.
+    real: Arc<OnceLock<PathBuf>>,
+    follows: bool,
+}
+
+impl Place {
+    fn of(path: PathBuf, follows: bool) -> Place {
+        Place { path, real: Arc::default(), follows }
+    }
+
+    /// Whether it holds `path`, which leads to `real_path`.
+    fn holds(&self, real_path: &Path) -> bool {
+        real_path.starts_with(if self.follows { self.real.get_or_init(|| real(&self.path)) } else { &self.path })
+    }
+}
+
+impl Allowed {
+    /// Whether one of the paths holds `path`, which leads to `real`. One that holds it by its name is asked first: whether it does must not hang on
+    /// another path that is allowed and does not answer.
+    fn holds(&self, path: &Path, real: &Path) -> bool {
+        let (by_name, others): (Vec<&Place>, Vec<&Place>) =
+            self.paths.iter().partition(|place| path.starts_with(&place.path));
+        by_name.into_iter().chain(others).any(|place| place.holds(real))
+    }
 }
 
 /// A path that may not be touched, or a list that cannot be read.
@@ -42,17 +73,25 @@ impl Guard {
         Guard::default()
     }
 
-    /// What the start command allows and, where there is one, the host's own file.
+    /// What the start command allows and, where there is one, the host's own file. No allowed path is looked at yet.
     ///
     /// # Errors
     /// The host's file is there and cannot be read: nothing is allowed then.
     pub fn of_host(paths: &[PathBuf], file: &Path) -> Result<Guard, GuardError> {
-        let command = Allowed { paths: paths.iter().map(|path| real(path)).collect(), by: "--allow".to_owned() };
+        let command = Allowed {
+            paths: paths.iter().map(|path| Place::of(path.clone(), true)).collect(),
+            by: "--allow".to_owned(),
+        };
         let mut lists = vec![command];
         match read(file) {
             Ok(None) => {}
             Ok(Some(text)) => lists.push(Allowed {
-                paths: text.lines().map(str::trim).filter(|line| line.starts_with('/')).map(PathBuf::from).collect(),
+                paths: text
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| line.starts_with('/'))
+                    .map(|line| Place::of(PathBuf::from(line), false))
+                    .collect(),
                 by: file.display().to_string(),
             }),
             Err(error) => {
@@ -71,8 +110,11 @@ impl Guard {
         if engine::is_simulated(path) {
             return Ok(());
         }
+        if self.lists.is_empty() {
+            return Ok(());
+        }
         let real = real(Path::new(path));
-        match self.lists.iter().find(|list| !list.paths.iter().any(|allowed| real.starts_with(allowed))) {
+        match self.lists.iter().find(|list| !list.holds(Path::new(path), &real)) {
             None => Ok(()),
             Some(list) => Err(GuardError(format!(
                 "{path} is not among the paths that {} allows on this host; name an allowed path, or have its operator add this one",

@@ -2,6 +2,7 @@
 
 mod clean;
 mod guard;
+mod look;
 mod parts;
 mod stages;
 pub(crate) mod state;
@@ -13,9 +14,9 @@ use crate::link::{Inlet, Link, LinkError, Outlet, over};
 use crate::relay::Relay;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, Control, Together};
+use engine::{Clock, Control, Doing, Haste, Together};
+use model::Nanos;
 use model::plan::HostPlan;
-use model::testbed::{HostFacts, TargetKind};
 use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
@@ -54,17 +55,18 @@ pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<To
     let (out, inlet) = link.split();
     let control = Control::new();
     let contact = SharedContact::default();
+    let haste = Haste::default();
     let (forward, orders) = channel();
     {
         // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order. Nobody waits for
         // this thread: a stream that never ends would hold it for ever.
         let below = Below { may_relay, relay: Arc::default() };
-        let listener =
-            Listener { out: out.clone(), control: control.clone(), contact: contact.clone(), forward, below };
+        let (out, control, contact, haste) = (out.clone(), control.clone(), contact.clone(), haste.clone());
+        let listener = Listener { out, control, contact, haste, forward, below };
         thread::spawn(move || listener.listen(inlet));
     }
     let version = version.to_owned();
-    Agent { out, control, contact, guard, version, together, targets: None, stuck: false, watching: None }
+    Agent { out, control, contact, haste, guard, version, together, targets: None, stuck: false, watching: None }
         .obey(&orders);
 }
 
@@ -83,6 +85,7 @@ struct Listener {
     out: Outlet,
     control: Control,
     contact: SharedContact,
+    haste: Haste,
     forward: Sender<ToAgent>,
     below: Below,
 }
@@ -127,6 +130,7 @@ impl Listener {
     fn listen(self, mut inlet: Inlet) {
         while self.next(&mut inlet).is_ok() {}
         self.contact.lock().close();
+        self.haste.set(true);
         self.control.stop();
     }
 
@@ -142,6 +146,8 @@ impl Listener {
             }
             Reaction::Answer(answer) => self.out.send(&answer),
             Reaction::Stop(order) => {
+                // Whoever waits for a target that is opened or let go of has waited enough.
+                self.haste.set(true);
                 self.control.stop();
                 self.forward.send(order).map_err(|_| LinkError::Closed)
             }
@@ -162,7 +168,11 @@ impl Listener {
                 self.control.first_done_elsewhere(stage, stops);
                 Ok(())
             }
-            Reaction::Queue(order) => self.forward.send(order).map_err(|_| LinkError::Closed),
+            Reaction::Queue(order) => {
+                // What is ordered behind a stop has all its time: removing what a stopped run made is no less work than after any other.
+                self.haste.set(false);
+                self.forward.send(order).map_err(|_| LinkError::Closed)
+            }
         }
     }
 }
@@ -181,6 +191,8 @@ struct Agent {
     out: Outlet,
     control: Control,
     contact: SharedContact,
+    /// Whether somebody wants to leave: then no target is waited for long.
+    haste: Haste,
     guard: Guard,
     version: String,
     /// The hosts whose virtual time is this one's, too.
@@ -196,8 +208,9 @@ impl Agent {
     fn obey(mut self, orders: &Receiver<ToAgent>) {
         while let Some(order) = self.next(orders) {
             let answer = match state::duty(order) {
-                Duty::Inspect { targets, host } => {
-                    FromAgent::Facts { facts: Box::new(self.facts(&targets, host)), unix_ns: unix_ns() }
+                Duty::Inspect { targets, host, patience_ns } => {
+                    let facts = self.facts(&targets, host, Nanos(patience_ns));
+                    FromAgent::Facts { facts: Box::new(facts), unix_ns: unix_ns() }
                 }
                 Duty::Open(plan) => self.open(*plan),
                 Duty::Extend(stages) => {
@@ -207,8 +220,9 @@ impl Agent {
                     continue;
                 }
                 Duty::Run { stage } => self.run(stage, orders),
-                Duty::Clean { targets } if self.targets.is_none() => {
-                    FromAgent::Cleaned(targets.iter().flat_map(|target| clean::clean(&self.guard, target)).collect())
+                Duty::Clean { targets, patience_ns } if self.targets.is_none() => {
+                    let clean = |target: &String| clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste);
+                    FromAgent::Cleaned(targets.iter().flat_map(clean).collect())
                 }
                 Duty::Release { remove } => self.release(remove),
                 Duty::Watch { interval_ns } => {
@@ -242,10 +256,19 @@ impl Agent {
     }
 
     fn open(&mut self, plan: HostPlan) -> FromAgent {
-        if let Err(error) = self.guard.check_plan(&plan) {
-            return FromAgent::Refused(error.to_string());
+        let (guard, theirs) = (self.guard.clone(), plan.clone());
+        let names = plan.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
+        // A path is followed to its end, which may be on a mount that does not answer.
+        let checked = engine::patiently(plan.patience, &self.haste, Doing::Looking, move |progress| {
+            progress.at(&names);
+            Ok(guard.check_plan(&theirs))
+        });
+        match checked.map_err(|error| error.to_string()).and_then(|checked| checked.map_err(|error| error.to_string()))
+        {
+            Ok(()) => {}
+            Err(why) => return FromAgent::Refused(why),
         }
-        match Parts::begin(plan, self.together.clone()) {
+        match Parts::begin(plan, self.together.clone(), self.haste.clone()) {
             Ok((targets, notes)) => {
                 self.targets = Some(targets);
                 FromAgent::Ready { notes }
@@ -282,18 +305,8 @@ impl Agent {
     }
 
     /// What this host is, and what each target is to it, real or simulated.
-    fn facts(&self, targets: &[String], host: Option<u32>) -> HostFacts {
-        let real: Vec<String> = targets.iter().filter(|path| !engine::is_simulated(path)).cloned().collect();
-        let mut facts = probe::host(&real, host, &self.version);
-        for target in &mut facts.targets {
-            if let Err(error) = self.guard.check(&target.path) {
-                target.kind = TargetKind::Unreadable(error.to_string());
-            }
-        }
-        for (place, path) in targets.iter().enumerate().filter(|(_, path)| engine::is_simulated(path)) {
-            facts.targets.insert(place.min(facts.targets.len()), engine::simulated(path));
-        }
-        facts
+    fn facts(&self, targets: &[String], host: Option<u32>, patience: Nanos) -> model::testbed::HostFacts {
+        look::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }.at(targets, host)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The layouts of a host's plan: all of it at once, or those of scenarios, each from its first stage to its last.
 
-use engine::{EngineError, OpenTargets, Together};
+use engine::{EngineError, Haste, OpenTargets, Together};
 use model::plan::{HostPlan, HostStage, PlannedTarget};
 use model::{Note, StageKind};
 use std::time::{Duration, Instant};
@@ -15,13 +15,19 @@ pub(super) struct Parts {
     /// In the order of the plan's parts.
     open: Vec<Option<OpenTargets>>,
     together: Option<Together>,
+    /// Whether somebody wants to leave.
+    haste: Haste,
 }
 
 impl Parts {
     /// Claims and opens what has no part of its own; layouts of scenarios wait for their first stage. The notes say what had to be done otherwise than
     /// planned.
-    pub(super) fn begin(plan: HostPlan, together: Option<Together>) -> Result<(Parts, Vec<Note>), EngineError> {
-        let mut parts = Parts { open: (0..plan.part_count()).map(|_| None).collect(), plan, together };
+    pub(super) fn begin(
+        plan: HostPlan,
+        together: Option<Together>,
+        haste: Haste,
+    ) -> Result<(Parts, Vec<Note>), EngineError> {
+        let mut parts = Parts { open: (0..plan.part_count()).map(|_| None).collect(), plan, together, haste };
         let mut notes = Vec::new();
         if parts.plan.parts.is_empty() {
             let opened = parts.opened(parts.plan.clone())?;
@@ -33,8 +39,8 @@ impl Parts {
 
     fn opened(&self, plan: HostPlan) -> Result<OpenTargets, EngineError> {
         match &self.together {
-            Some(together) => engine::open_together(plan, together),
-            None => engine::open(plan),
+            Some(together) => engine::open_together(plan, together, &self.haste),
+            None => engine::open_in(plan, &self.haste),
         }
     }
 

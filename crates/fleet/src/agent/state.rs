@@ -47,7 +47,7 @@ pub(crate) enum Reaction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Duty {
     /// Tells what the host is, and what these targets are to it.
-    Inspect { targets: Vec<String>, host: Option<u32> },
+    Inspect { targets: Vec<String>, host: Option<u32>, patience_ns: u64 },
     /// Claims and opens its share.
     Open(Box<model::HostPlan>),
     /// Takes in stages that the plan gets while it runs.
@@ -55,7 +55,7 @@ pub(crate) enum Duty {
     /// Sets up a stage and runs it.
     Run { stage: u32 },
     /// Removes what runs left at these targets; not while it has a share of a run.
-    Clean { targets: Vec<String> },
+    Clean { targets: Vec<String>, patience_ns: u64 },
     /// Lets go of the targets.
     Release { remove: bool },
     /// Tells what the kernel counts, at this interval, until it is told to stop.
@@ -115,14 +115,14 @@ impl Contact {
 /// What an agent without a stage makes of an order.
 pub(crate) fn duty(order: ToAgent) -> Duty {
     match order {
-        ToAgent::Inspect { targets, host } => Duty::Inspect { targets, host },
+        ToAgent::Inspect { targets, host, patience_ns } => Duty::Inspect { targets, host, patience_ns },
         ToAgent::Assign(plan) => Duty::Open(plan),
         ToAgent::Extend(stages) => Duty::Extend(stages),
         ToAgent::Arm { stage } => Duty::Run { stage },
         ToAgent::Release { remove } => Duty::Release { remove },
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
-        ToAgent::Clean { targets } => Duty::Clean { targets },
+        ToAgent::Clean { targets, patience_ns } => Duty::Clean { targets, patience_ns },
         ToAgent::Judged { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
         ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::FirstDone { .. } => {

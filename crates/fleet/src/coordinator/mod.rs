@@ -158,8 +158,8 @@ impl Coordinator {
             Input::CommandEnded { number, status, output } => {
                 self.timeline.command_ended(number, status, &output, now, &mut actions);
             }
-            // What is let go of is let go of as fast as it can be, and how the run ended is on record.
-            Input::Interrupt if self.step == Step::Releasing => {}
+            // How the run ended is on record. But a target that does not answer is waited for no longer.
+            Input::Interrupt if self.step == Step::Releasing => self.tell_all(&ToAgent::Stop, &mut actions),
             Input::Added(addition) => self.add(addition, now, &mut actions),
             Input::Judged { stage, is_steady } => self.judged(stage, is_steady, &mut actions),
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
@@ -250,7 +250,12 @@ impl Coordinator {
             FromAgent::Refused(why) if host.owes == Owes::Ready => {
                 self.debts.turn(host, Owes::Nothing);
                 let why = self.named(number, &why);
-                self.halt(RunEnd::Failed(why), actions);
+                if self.end == RunEnd::Complete {
+                    self.halt(RunEnd::Failed(why), actions);
+                } else {
+                    // It was given up because the run ends: something of it may be there.
+                    self.left.push(why);
+                }
             }
             FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) => {
                 self.debts.turn(host, Owes::Start);

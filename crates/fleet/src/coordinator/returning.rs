@@ -257,7 +257,11 @@ impl Coordinator {
                 targets.push(target.path.clone());
             }
         }
-        let message = ToAgent::Inspect { targets, host: several.then_some(number as u32) };
+        let message = ToAgent::Inspect {
+            targets,
+            host: several.then_some(number as u32),
+            patience_ns: self.hosts[number].patience_ns,
+        };
         actions.push(Action::Send { host: number, message });
         actions.push(Action::Ping { host: number });
     }

@@ -258,6 +258,16 @@ fn a_stage_that_is_interrupted_before_it_begins_never_was() {
 }
 
 #[test]
+fn what_a_host_says_that_was_stopped_while_it_opened_is_told_at_the_end() {
+    let mut coordinator = own(&plan(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(1), Input::Interrupt]);
+    run(&mut coordinator, vec![heard(0, FromAgent::Refused("stuck; what was made stays".into())), released(0)]);
+    let last = coordinator.step(released(1), Now::default());
+    let Some(Action::Finish { left, end }) = last.last() else { panic!("{last:?}") };
+    assert_eq!((left.as_slice(), end), (&["host h0: stuck; what was made stays".to_owned()][..], &RunEnd::Interrupted));
+}
+
+#[test]
 fn a_refusal_ends_the_run_before_any_stage_and_names_the_host() {
     let mut coordinator = own(&plan(2, 1));
     run(&mut coordinator, vec![Input::Begin]);
@@ -369,7 +379,8 @@ fn a_host_that_is_lost_while_it_lets_go_does_not_change_how_the_run_ended() {
     let mut coordinator = own(&plan(2, 1));
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
     run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete), released(0)]);
-    assert_eq!(run(&mut coordinator, vec![Input::Interrupt]), Vec::<String>::new());
+    let hurried = run(&mut coordinator, vec![Input::Interrupt]);
+    assert_eq!(hurried, ["0:stop", "1:stop"], "a target that does not answer is waited for no longer");
     let last = coordinator.step(lost(1), Now::default());
     assert_eq!(script(&last), ["1:drop", "note HostLost None", "finish Complete"]);
     let Some(Action::Finish { left, .. }) = last.last() else { panic!("{last:?}") };

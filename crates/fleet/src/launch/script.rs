@@ -9,7 +9,7 @@ const MISSING: &str = "plimsoll-missing";
 /// What a host says that has taken the binary.
 pub(super) const STORED: &str = "plimsoll-stored";
 /// The version of the messages. Agents and coordinators with different ones do not understand each other.
-const PROTOCOL: u32 = 6;
+const PROTOCOL: u32 = 7;
 
 /// Where hosts keep the binary.
 const CACHE: &str = "${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/plimsoll";

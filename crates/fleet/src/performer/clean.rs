@@ -3,6 +3,7 @@
 use super::{Fleet, FleetError};
 use crate::coordinator::Input;
 use crate::wire::{Cleaned, FromAgent, ToAgent};
+use model::Nanos;
 
 impl Fleet {
     /// Has every host remove what runs left at `targets`: exactly our own files. Comes back with each host's name (empty for this process)
@@ -10,26 +11,22 @@ impl Fleet {
     ///
     /// One host after the other: several may see the same folders, and what the first one removed is then not there for the next.
     ///
+    /// A folder that leaves a call unanswered for longer than `patience` is given up, and said to have failed.
+    ///
     /// # Errors
     /// When an agent is gone, or somebody stopped it; what was removed until then is gone.
-    pub fn clean(&self, targets: &[String]) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
-        (0..self.names.len()).map(|host| Ok((self.names[host].clone(), self.clean_one(host, targets)?))).collect()
+    pub fn clean(&self, targets: &[String], patience: Nanos) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
+        let order = ToAgent::Clean { targets: targets.to_vec(), patience_ns: patience.0 };
+        (0..self.names.len()).map(|host| Ok((self.names[host].clone(), self.clean_one(host, &order)?))).collect()
     }
 
-    fn clean_one(&self, asked: usize, targets: &[String]) -> Result<Vec<Cleaned>, FleetError> {
-        let order = ToAgent::Clean { targets: targets.to_vec() };
+    fn clean_one(&self, asked: usize, order: &ToAgent) -> Result<Vec<Cleaned>, FleetError> {
         // One that is gone is heard of below, with the reason.
-        let _ = self.send(asked, &order);
+        let _ = self.send(asked, order);
         let mut beaten = std::time::Instant::now();
         loop {
             // Agents that wait for their turn have to hear of us, or they give us up.
-            if beaten.elapsed() >= super::TICK * 10 {
-                beaten = std::time::Instant::now();
-                for host in 0..self.names.len() {
-                    // One that is gone is heard of below.
-                    let _ = self.ping(host);
-                }
-            }
+            self.beat(&mut beaten);
             match self.inputs.recv_timeout(super::TICK) {
                 Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) if host == asked => {
                     return Ok(cleaned);

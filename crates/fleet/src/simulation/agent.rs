@@ -6,6 +6,7 @@ use super::{MILLI, SECOND};
 use crate::agent::state::{self, Contact, Duty, Reaction, Start};
 use crate::link::Frame;
 use crate::wire::{FromAgent, ToAgent};
+use model::inventory::Inventory;
 use model::plan::Stop;
 use model::rng::Rng;
 use model::{IntervalSample, StageEnd};
@@ -251,7 +252,8 @@ impl SimAgent {
             Duty::Release { .. } => Doing::Releasing,
             Duty::Inspect { .. } => {
                 // It has no targets, and what it is makes no difference.
-                self.say(FromAgent::Facts { facts: Box::new(probe::host(&[], None, "")), unix_ns: 0 });
+                let facts = Box::new(probe::Looker::new().host("", Inventory::default(), Vec::new()));
+                self.say(FromAgent::Facts { facts, unix_ns: 0 });
                 return;
             }
             Duty::Extend(_) | Duty::Clean { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,

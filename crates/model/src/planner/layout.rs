@@ -162,9 +162,11 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
         }
         TargetKind::Device { .. } => Ok(PlannedTarget::Device),
         TargetKind::Other(what) => Err(refuse(target, &format!("is {what}"), "name a directory, a file or a device")),
-        TargetKind::Unreadable(why) => {
-            Err(refuse(target, &format!("cannot be looked at: {why}"), "check the path and your permissions on it"))
-        }
+        TargetKind::Unreadable(why) => Err(refuse(
+            target,
+            &format!("cannot be looked at: {why}"),
+            "check the path, your permissions on it, and whether it answers",
+        )),
     }
 }
 

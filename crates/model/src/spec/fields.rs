@@ -435,7 +435,7 @@ spec_table! {
         pin: Pin = Pin::Node,
         /// Which time passes where all targets are simulated (`sim:`); on others it is always that of the wall.
         time: Time = Time::Virtual,
-        /// How long after the end of a stage, or after Ctrl-C, to wait for requests that the target has not answered: from 100 ms to 1 h. Then they are given up, and the run ends. As long, at most, a target may leave a single call unanswered that opens, lays out, closes or removes something.
+        /// How long after the end of a stage, or after Ctrl-C, to wait for requests that the target has not answered: from 100 ms to 1 h. Then they are given up, and the run ends. As long, at most, a target may leave a single call unanswered that looks at it, opens, lays out, closes or removes something.
         patience: Nanos = Nanos::seconds(30),
         /// Keep every single latency in the run file besides the histograms (8 bytes a request): for checking Plimsoll itself.
         raw_latencies: bool = false,

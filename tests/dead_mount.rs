@@ -1,0 +1,150 @@
+//! What Plimsoll does before and after a run where a mount does not answer: every look at it ends, and so does every wait for it.
+
+mod common;
+#[path = "common/faulty_fs.rs"]
+#[allow(dead_code)]
+mod faulty_fs;
+
+use common::{Ended, end, has, plimsoll, scratch, signal, start, text, wait_until};
+use faulty_fs::{Behaviour, FaultyFs};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+
+fn has_fuse(test: &str) -> bool {
+    has(test, &["fuse", "mount"])
+}
+
+/// A folder on a file system that answers nothing any more. It is there already: a name that the kernel does not know is looked up under a lock that
+/// whoever asks in vain holds, and nothing ends a wait for that.
+fn dead() -> (FaultyFs, PathBuf) {
+    let fs = FaultyFs::new();
+    let target = fs.path().join("data");
+    fs::create_dir(&target).expect("a folder");
+    fs.stall();
+    (fs, target)
+}
+
+/// Runs a program that must not be held up; the file systems of a test that fails let go of it.
+fn in_time(folder: &Path, args: &[&str]) -> Ended {
+    let mut child = start(folder, args);
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
+    end(child)
+}
+
+/// What a program has said once it said `word`, although it has not ended.
+fn said(child: &mut Child, word: &str) -> String {
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    let mut all = String::new();
+    wait_until(word, || {
+        all.extend(told.try_iter());
+        all.contains(word)
+    });
+    all
+}
+
+fn state(folder: &Path) -> Value {
+    let shown = plimsoll(folder, &["show", "run.plimsoll", "--json"]);
+    serde_json::from_str::<Value>(&shown.out).map_or(Value::Null, |shown| shown["state"].clone())
+}
+
+#[test]
+fn a_plan_for_a_dead_mount_ends_and_names_host_path_and_remedy() {
+    if !has_fuse("a plan for a dead mount") {
+        return;
+    }
+    let ((_fs, target), folder) = (dead(), scratch());
+    let plan = ["plan", "--rw", "randread", "--size", "1M", "--set", "patience=1s", "--target", text(&target)];
+    let ended = in_time(folder.path(), &plan);
+    assert_ne!(ended.code, 0);
+    let stuck = "stuck: looking at it was not answered for 1 s";
+    assert!(ended.err.contains(stuck) && ended.err.contains(text(&target)), "{ended:#?}");
+    assert!(ended.err.contains("engine.patience"), "{ended:#?}");
+    let ended = in_time(folder.path(), &[&plan[..], &["--hosts", "local:2"]].concat());
+    assert!(ended.err.contains(stuck) && ended.err.contains("local-2"), "{ended:#?}");
+}
+
+#[test]
+fn an_inventory_shows_what_answers_beside_what_does_not() {
+    if !has_fuse("an inventory with a dead mount") {
+        return;
+    }
+    let ((_fs, dead), folder) = (dead(), scratch());
+    let well = folder.path().join("data");
+    let ended =
+        in_time(folder.path(), &["inventory", text(&dead), text(&well), "--patience", "5s", "--json"]).with_code(0);
+    let targets = &ended.json()[0]["targets"];
+    let why = targets[0]["kind"]["Unreadable"].as_str().expect("a reason").to_owned();
+    assert!(why.contains("was not answered for 5 s") && why.contains("--patience"), "{why}");
+    assert_eq!((&targets[1]["kind"], &targets[1]["path"]), (&"Missing".into(), &text(&well).into()));
+    // Who asks for no target has nothing to do with it.
+    in_time(folder.path(), &["watch", "--count", "1", "--interval", "100ms", "--json"]).with_code(0);
+    let wrong = in_time(folder.path(), &["inventory", "--patience", "2h"]);
+    assert!(wrong.err.contains("--patience 2h 00m is out of range; write 100 ms to 1h 00m"), "{wrong:#?}");
+}
+
+#[test]
+fn cleaning_a_dead_mount_ends_and_cleans_the_others() {
+    if !has_fuse("cleaning a dead mount") {
+        return;
+    }
+    for hosts in [&[][..], &["--hosts", "local:2"]] {
+        let ((_fs, dead), folder) = (dead(), scratch());
+        let well = folder.path().join("data");
+        fs::create_dir(&well).expect("a folder");
+        fs::write(well.join(".plimsoll"), "").expect("a marker, as a run leaves it that is killed early");
+        let clean = ["clean", text(&dead), text(&well), "--patience", "5s"];
+        let ended = in_time(folder.path(), &[&clean[..], hosts].concat());
+        assert_ne!(ended.code, 0);
+        let stuck = "stuck: cleaning it was not answered for 5 s";
+        assert!(ended.err.contains(stuck) && ended.err.contains(text(&dead)), "{ended:#?}");
+        assert!(hosts.is_empty() || ended.err.contains("host local-2"), "{ended:#?}");
+        assert!(!well.join(".plimsoll").exists(), "{ended:#?}");
+    }
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_file_that_never_opens_and_what_is_there_can_be_cleaned() {
+    if !has_fuse("Ctrl-C while a target is opened") {
+        return;
+    }
+    let (fs, folder) = (FaultyFs::new(), scratch());
+    fs.set(Behaviour { hang_open: true, ..Behaviour::default() });
+    let target = fs.path().join("data");
+    let run = ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll"];
+    let mut child = start(folder.path(), &[&run[..], &["--set", "patience=1h", "--target", text(&target)]].concat());
+    wait_until("the open", || fs.held() > 0);
+    signal(&child, "INT");
+    // The kernel keeps the process until the call ends; the words come before. Of a run in which nothing began, no record stays.
+    let words = said(&mut child, "stuck");
+    assert!(words.contains("opening it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+    fs.release();
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
+    assert!(target.join(".plimsoll").exists(), "the marker stays");
+    in_time(folder.path(), &["clean", text(&target)]).with_code(0);
+    assert!(!target.exists() || !target.join(".plimsoll").exists());
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_file_that_never_closes() {
+    if !has_fuse("Ctrl-C while a target is let go of") {
+        return;
+    }
+    let (fs, folder) = (FaultyFs::that_flushes(), scratch());
+    let target = fs.path().join("data");
+    let run = ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll", "--set"];
+    let mut child = start(folder.path(), &[&run[..], &["patience=1h", "--target", text(&target)]].concat());
+    wait_until("the load", || fs.requests() > 100);
+    fs.set(Behaviour { hang_flush: true, ..Behaviour::default() });
+    wait_until("the close", || fs.held() > 0);
+    signal(&child, "INT");
+    let words = said(&mut child, "stuck");
+    assert!(words.contains("removing it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+    wait_until("what was measured", || state(folder.path()) == "complete");
+    fs.release();
+    wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
+}
