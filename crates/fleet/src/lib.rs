@@ -20,6 +20,7 @@ mod watch;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
+pub use coordinator::Marked;
 pub use coordinator::{Action, Coordinator, Input, Now, Reach};
 pub use link::Frame;
 pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Marker, Told};

@@ -11,7 +11,7 @@ use model::event::HostStart;
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
 use model::spec::OnLostHost;
-use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, IntervalSample, Kernels, Nanos, Note, NoteKind, Occurrence, RunEnd, StageEnd};
 use prerun::Preruns;
 use settling::Settling;
 use std::collections::BTreeMap;
@@ -55,6 +55,8 @@ pub enum Input {
         label: String,
         /// When, on the coordinator's steady clock, in ns.
         at_ns: u64,
+        /// Who waits for [`Action::Placed`], if anybody does.
+        ticket: Option<u32>,
     },
     /// A command of [`Action::Command`] ended.
     CommandEnded {
@@ -102,6 +104,13 @@ pub enum Action {
     },
     /// Record and show.
     Emit(Event),
+    /// Tell whoever set a mark where it stands, now that it is recorded.
+    Placed {
+        /// Who waits for it.
+        ticket: u32,
+        /// What came of it.
+        marked: Marked,
+    },
     /// Have a shell of the coordinator's do something; how it ended is [`Input::CommandEnded`].
     Command {
         /// Tells it from others.
@@ -132,6 +141,19 @@ pub enum Action {
         /// What stayed on the targets that should not have, in words.
         left: Vec<String>,
     },
+}
+
+/// What came of a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// It stands in the record, like this.
+    Recorded(Box<Occurrence>),
+    /// The run takes no more: it has as many as a run can have.
+    Full,
+    /// It was taken, and not recorded yet when patience was over.
+    Taken,
+    /// The run is over.
+    Over,
 }
 
 /// Where all hosts are together.
@@ -204,6 +226,7 @@ pub struct Coordinator {
     policy: FleetPolicy,
     reach: Reach,
     hosts: Vec<Host>,
+    kernels: Kernels,
     debts: Debts,
     timeline: Timeline,
     preruns: Preruns,
@@ -239,6 +262,7 @@ impl Coordinator {
             policy: plan.fleet,
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
+            kernels: Kernels::default(),
             debts: Debts::default(),
             timeline: Timeline::new(plan),
             preruns: Preruns::new(plan),
@@ -249,6 +273,16 @@ impl Coordinator {
             keep_data,
             left: Vec::new(),
         }
+    }
+
+    /// The same, with what is known of which hosts are on one kernel: what that finds is told once.
+    pub fn on(self, kernels: Kernels) -> Coordinator {
+        Coordinator { kernels, ..self }
+    }
+
+    /// Whether what a host's kernel finds is told by no other that is there.
+    fn finds(&self, number: usize) -> bool {
+        self.kernels.voice(number, |host| self.hosts.get(host).is_some_and(|host| host.alive)).is_any()
     }
 
     /// Takes in what happened and says what to do.
@@ -262,8 +296,14 @@ impl Coordinator {
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
             Input::Tick => self.tick(now, &mut actions),
             // How the run ended is on record, and nothing follows it.
-            Input::Marked { .. } | Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
-            Input::Marked { label, at_ns } => self.timeline.marked(&label, at_ns, now, &mut actions),
+            Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
+            Input::Marked { label, at_ns, ticket } => {
+                let marked = match self.step {
+                    Step::Releasing | Step::Over => Marked::Over,
+                    _ => self.timeline.marked(&label, at_ns, now, &mut actions),
+                };
+                actions.extend(ticket.map(|ticket| Action::Placed { ticket, marked }));
+            }
             Input::CommandEnded { number, status, output } if self.preruns.is_running(number) => {
                 self.prerun_ended(status, &output, now, &mut actions);
             }
@@ -329,6 +369,7 @@ impl Coordinator {
     }
 
     fn hear(&mut self, number: usize, message: FromAgent, at_ns: u64, actions: &mut Vec<Action>) {
+        let finds = self.finds(number);
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.heard(at_ns);
         match message {
@@ -336,10 +377,13 @@ impl Coordinator {
             FromAgent::Counters(mut sample) => {
                 sample.host = number as u32;
                 if self.step == (Step::Running { stage: sample.stage }) {
-                    self.timeline.counted(sample.host, &sample, self.now, actions);
+                    if finds {
+                        self.timeline.counted(sample.host, &sample, self.now, actions);
+                    }
                     actions.push(Action::Emit(Event::Counters(sample)));
                 }
             }
+            FromAgent::Logged { .. } if !finds => {}
             FromAgent::Logged { stage, ago_ns, line } => {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
                 self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);
