@@ -265,5 +265,5 @@ fn help(buffer: &mut Buffer, area: Rect, subject: Subject) {
     }
     let area = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     Clear.render(area, buffer);
-    Paragraph::new(lines).block(Block::bordered().title(" Keys ")).render(area, buffer);
+    Paragraph::new(lines).block(Block::bordered().title(" Keys · any key closes this ")).render(area, buffer);
 }
