@@ -58,6 +58,11 @@ impl Kernels {
         Kernels { hosts: first }
     }
 
+    /// How many kernels its hosts have: fewer than hosts where some share one.
+    pub fn count(&self) -> usize {
+        self.hosts.iter().enumerate().filter(|(number, first)| first.kernel == *number).count()
+    }
+
     /// What a host tells that no other tells already: of several on one kernel the first that `is_there` says it all. Nothing for a host that
     /// is not there; all for one that was not known.
     pub fn voice(&self, host: usize, is_there: impl Fn(usize) -> bool) -> Voice {
@@ -132,6 +137,7 @@ mod tests {
             (0..4).map(|host| kernels.voice(host, |it| !gone.contains(&it)).is_any()).collect::<Vec<_>>()
         };
         assert_eq!(voices(&[]), [true, true, false, false]);
+        assert_eq!((kernels.count(), Kernels::default().count()), (2, 0));
         assert_eq!(voices(&[0]), [false, true, true, false]);
         assert_eq!(voices(&[0, 1, 2]), [false, false, false, true]);
         assert!(

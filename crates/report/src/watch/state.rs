@@ -102,12 +102,20 @@ impl State {
             seen: BTreeSet::new(),
         };
         let by_name = Order { column: 0, descending: false };
+        let kernels = Kernels::of(hosts);
+        let shared = (kernels.count() < hosts.len()).then(|| {
+            format!(
+                "{} nodes on {}: each counts once in \"all\"",
+                hosts.len(),
+                words::counted(kernels.count() as u64, "kernel")
+            )
+        });
         State {
             subject,
             hosts: hosts.iter().map(host).collect(),
-            kernels: Kernels::of(hosts),
+            kernels,
             progress: plan.map(Progress::new),
-            messages: VecDeque::new(),
+            messages: shared.into_iter().collect(),
             panel: Panel::Nodes,
             node: 0,
             cursors: Default::default(),

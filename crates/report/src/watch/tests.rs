@@ -104,6 +104,7 @@ fn containers_on_one_kernel_share_its_devices_and_have_networks_of_their_own() {
     hosts[0].identity = "b00t net:[1] uts:[1] mnt:[1]".to_owned();
     hosts[1].identity = "b00t net:[2] uts:[2] mnt:[2]".to_owned();
     let mut state = State::new(Subject::Hosts, &hosts, None);
+    assert_eq!(state.messages(9).collect::<Vec<_>>(), ["2 nodes on 1 kernel: each counts once in \"all\""]);
     state.counters(Box::new(busy(1, 1)));
     assert_eq!(state.total().read.iops, Some(2_100.0), "the first has not told yet");
     state.counters(Box::new(busy(0, 1)));

@@ -78,7 +78,8 @@ pub struct Board {
     pub plan: Plan,
     /// The hosts as they were before.
     pub facts: Vec<HostFacts>,
-    kernels: Kernels,
+    /// Which hosts are on one kernel.
+    pub kernels: Kernels,
     /// The version of Plimsoll.
     pub version: String,
     /// When it began, in ns since 1970.

@@ -68,6 +68,8 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
             board.event(&Event::Counters(Box::new(sample)));
         }
     };
+    let charts = part(&board, &View::default(), "charts");
+    assert!(charts.contains("3 hosts together, on 1 kernel: what a kernel counts is in the sums once."), "{charts}");
     let sent = |board: &Board| board.kernel.slots().last().map(|slot| slot.part.sent_bytes);
     second(&mut board, 0);
     assert_eq!(sent(&board), Some(2 << 20));

@@ -83,8 +83,7 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
             if watching.hosts.len() < 2 {
                 return charts;
             }
-            let all = words::counted(watching.hosts.len() as u64, "host");
-            [classed("p", "lead", format!("All {all} together.")), charts].into()
+            [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts].into()
         }
         Some(number) => {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
@@ -112,7 +111,7 @@ fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Ma
     };
     let iops = both(&|slot, side| charts::rate(slot, side.ios));
     let bytes = both(&|slot, side| charts::mebi_rate(slot, side.bytes));
-    let latency = both(&|_, side| side.latency_ns().map(|ns| ns.max(1.0)));
+    let latency = both(&|_, side| side.latency_ns().filter(|ns| *ns > 0.0));
     let content = [
         charts::over_time("IOPS", words::iops, end_s, iops).render_with(instants),
         charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes).render_with(instants),
