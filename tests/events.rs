@@ -41,7 +41,8 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
         ["run", "s.toml", "--set", set, "-t", "data", "--out", "run.plimsoll", "--events", "lines", "--quiet"];
     let child = start(here, &arguments);
     wait_for_samples(here, 1);
-    plimsoll(here, &["mark", "run.plimsoll", "migration \u{1b}[31mstarted"]).with_code(0);
+    let told = plimsoll(here, &["mark", "run.plimsoll", "migration \u{1b}[31mstarted"]).with_code(0).out;
+    let second = plimsoll(here, &["mark", "--json", "run.plimsoll", "second"]).with_code(0).json();
     // Written as root, it stands in the log like the kernel's own lines.
     let logged = fs::OpenOptions::new().write(true).open("/dev/kmsg");
     let logged =
@@ -52,11 +53,16 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let events = &shown["events"];
     let marks = of_kind(events, "mark");
-    assert_eq!(marks.len(), 1, "{events}");
+    assert_eq!(marks.len(), 2, "{events}");
     assert_eq!(marks[0]["label"], json!("migration  [31mstarted"));
     let stage = marks[0]["stage"].as_u64().expect("a stage ran");
     let at_ns = marks[0]["at_ns"].as_u64().expect("an instant");
     assert!((200_000_000..5_000_000_000).contains(&at_ns), "after the samples that were waited for: {at_ns}");
+    let place = format!("{:.3} s into stage {} (w)", at_ns as f64 / 1e9, stage + 1);
+    assert!(told.starts_with("marked \"migration  [31mstarted\" at ") && told.contains(&place), "{told} {place}");
+    let wanted = json!({ "recorded": true, "label": "second", "stage": marks[1]["stage"], "stage_name": "w",
+        "at_ns": marks[1]["at_ns"], "unix_ns": marks[1]["unix_ns"] });
+    assert_eq!(second, wanted, "what is told is what the run file has");
     let after = &marks[0]["aftermath"][0];
     assert_eq!(after["workload"], json!("w"));
 

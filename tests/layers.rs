@@ -174,6 +174,61 @@ fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
 }
 
 #[test]
+fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_the_gap() {
+    if !has("a run while a device is pulled out", &["zram", "losetup", "loop"]) {
+        return;
+    }
+    let zram = Zram::new();
+    let name = zram.name();
+    let write = |bytes: usize| {
+        let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+        std::io::Write::write_all(&mut file, &vec![7; bytes]).expect("room");
+        file.sync_all().expect("a device");
+    };
+    write(1 << 20);
+    let lost = Loop::new(16);
+    let folder = scratch();
+    let here = folder.path();
+    let load =
+        ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600", "--set", "stages.interval=100ms"];
+    let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
+    let mut child = common::start(here, &[&run[..], &load, &["data"]].concat());
+    common::wait_for_samples(here, 1);
+    // What the events say that was counted of it and told of it.
+    let mut told = |what: &str, is_told: &dyn Fn(&str) -> bool| {
+        common::wait_until(what, || {
+            assert_eq!(child.try_wait().expect("a child"), None, "the run goes on");
+            is_told(&std::fs::read_to_string(here.join("lines")).unwrap_or_default())
+        });
+    };
+    let is_counted = |lines: &str| lines.lines().any(|line| line.contains("\"counters\"") && line.contains(&name));
+    told("an interval with the device", &is_counted);
+    let readings = |lines: &str| lines.lines().filter(|line| line.contains("\"counters\"")).count();
+    let so_far = || readings(&std::fs::read_to_string(here.join("lines")).unwrap_or_default());
+    write(65_536);
+    // One may be under way, the next has all that was written.
+    let before = so_far();
+    told("a reading of what was written", &|lines| readings(lines) >= before + 2);
+    drop(lost);
+    common::wait_until("nobody to look at the device", || zram.pull_out());
+    told("its loss", &|lines| lines.contains(&format!("block {name}: gone")));
+    let before = so_far();
+    told("the run that goes on", &|lines| readings(lines) >= before + 3);
+    common::signal(&child, "INT");
+    common::end(child).with_code(130);
+
+    let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+    let samples: Vec<&model::CounterSample> = record.stages.iter().flat_map(|stage| &stage.counters).collect();
+    let written = samples.iter().filter_map(|sample| sample.get(Layer::Block, &name, Metric::WriteBytes)).sum::<u64>();
+    assert_eq!(written, 65_536, "to the byte what was written while it was there");
+    let gone = samples.iter().position(|sample| sample.notes.iter().any(|note| note.contains(&name))).expect("a note");
+    assert!(samples[gone..].iter().all(|sample| sample.entry(Layer::Block, &name).is_none()));
+    assert!(samples.len() > gone + 2, "and others are counted after it");
+    let page = std::fs::read_to_string(here.join("run.html")).expect("a page");
+    assert!(page.contains(&format!("block {name}: gone")), "the report says so");
+}
+
+#[test]
 fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
     if !has("a partial /proc", &["mount"]) {
         return;

@@ -6,7 +6,7 @@ mod terminal;
 
 use common::{command, end, has, plimsoll, run, scratch, start, wait_until};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 use terminal::Pane;
@@ -68,6 +68,135 @@ fn a_host_that_dies_is_lost_and_the_others_go_on() {
     child.stderr.take().expect("a pipe").read_to_string(&mut words).expect("text");
     assert_eq!(child.wait().expect("an end").code(), Some(4), "{words}");
     assert!(words.contains("every host is lost"), "{words}");
+}
+
+/// Reads objects until one was found on a host.
+fn found(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Value {
+    let objects = lines.map(|line| serde_json::from_str::<Value>(&line.expect("text")).expect("an object"));
+    objects.take(10_000).find(|object| object.get("found").is_some()).expect("a finding")
+}
+
+#[test]
+fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
+    let log = std::fs::OpenOptions::new().write(true).open("/dev/kmsg");
+    let Some(mut log) = log.ok().filter(|_| std::fs::File::open("/dev/kmsg").is_ok()) else {
+        println!("SKIPPED: a fault in the kernel log, because /dev/kmsg cannot be written and read here");
+        return;
+    };
+    let folder = scratch();
+    let mut child = start(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"]);
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    // The log is open on both hosts once both have told of an interval.
+    let mut seen = std::collections::BTreeSet::new();
+    while seen.len() < 2 {
+        let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+        seen.insert(object["host"].as_str().expect("a name").to_owned());
+    }
+    // A flood of other faults may leave ours out of a reading: then there is another.
+    let label = |number: usize| format!("plimsoll-test{}-{number}: I/O error, dev none", std::process::id());
+    let is_of =
+        |object: &Value, number: usize| object["label"].as_str().is_some_and(|words| words.starts_with(&label(number)));
+    let mut number = 0;
+    'told: loop {
+        number += 1;
+        assert!(number < 100, "none of them was found");
+        log.write_all(format!("<3>{}\n", label(number)).as_bytes()).expect("a line in the log");
+        for _ in 0..20 {
+            let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+            if is_of(&object, number) {
+                break 'told;
+            }
+        }
+    }
+    // Both hosts have read it when both have told of two further intervals.
+    let mut left = [("local-1", 2), ("local-2", 2)];
+    while left.iter().any(|(_, left)| *left > 0) {
+        let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+        assert!(!is_of(&object, number), "both agents are on one kernel: {object}");
+        if object.get("interval_ns").is_some()
+            && let Some((_, left)) = left.iter_mut().find(|(name, _)| object["host"] == *name)
+        {
+            *left -= 1i32;
+        }
+    }
+    common::signal(&child, "TERM");
+    drop(lines);
+    end(child).with_code(130);
+}
+
+/// A machine whose first CPU counts how often heat slowed it down, to programs that are started with [`Hot::start`].
+struct Hot {
+    folder: tempfile::TempDir,
+}
+
+impl Hot {
+    fn new() -> Hot {
+        let hot = Hot { folder: scratch() };
+        std::fs::create_dir_all(hot.count_file().parent().expect("a folder")).expect("folders");
+        hot.slow_down(17);
+        hot
+    }
+
+    fn count_file(&self) -> std::path::PathBuf {
+        self.folder.path().join("cpu0/thermal_throttle/core_throttle_count")
+    }
+
+    /// What the kernel counted since it started.
+    fn slow_down(&self, count: u32) {
+        // Never empty and never longer than before: it is read at any moment.
+        let file = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(self.count_file());
+        file.and_then(|mut file| file.write_all(format!("{count:03}\n").as_bytes())).expect("a count");
+    }
+
+    /// Starts the program where `/sys/devices/system/cpu` is that of this machine.
+    fn start(&self, here: &Path, args: &[&str]) -> std::process::Child {
+        let program = command(here, &[]).get_program().to_owned();
+        std::process::Command::new("unshare")
+            .args(["--mount", "sh", "-c", "mount --bind \"$0\" /sys/devices/system/cpu && exec \"$@\""])
+            .arg(self.folder.path())
+            .arg(program)
+            .args(args)
+            .current_dir(here)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("unshare")
+    }
+}
+
+#[test]
+fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run() {
+    if !has("throttling on a machine that is made up", &["mount"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let hot = Hot::new();
+    let mut child = hot.start(here, &["watch", "--interval", "100ms", "--json"]);
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    lines.next().expect("a first line").expect("text");
+    hot.slow_down(21);
+    let told = found(&mut lines);
+    assert_eq!(told["found"], "throttled", "{told}");
+    assert_eq!(told["label"], "CPUs slowed down because of heat, 4 times in an interval", "{told}");
+    common::signal(&child, "TERM");
+    drop(lines);
+    end(child).with_code(130);
+
+    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
+    let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
+    let mut child = hot.start(here, &[&run[..], &load, &["data"]].concat());
+    common::wait_for_samples(here, 1);
+    hot.slow_down(30);
+    let events = || std::fs::read_to_string(here.join("lines")).unwrap_or_default();
+    wait_until("the finding", || {
+        assert_eq!(child.try_wait().expect("a child"), None);
+        events().contains("\"kind\":\"throttled\"")
+    });
+    common::signal(&child, "INT");
+    end(child).with_code(130);
+    let shown = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
+    assert!(shown.contains("throttled: CPUs slowed down because of heat, 9 times in an interval"), "{shown}");
 }
 
 #[test]

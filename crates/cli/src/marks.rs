@@ -1,9 +1,10 @@
 //! Marks from other shells: a Unix socket beside the run file while the run goes on, which only its user may speak to.
 //!
-//! One line of JSON each way: `{"label": …, "ago_ns": …}`, and `{"ok": true}` or `{"error": …}`.
+//! One line of JSON each way: `{"label": …, "ago_ns": …}`, and `{"ok": true, "mark": …}` or `{"error": …}`.
 
-use fleet::Marker;
+use fleet::{Marked, Marker};
 use model::occurrence::MOST_LABEL_BYTES;
+use model::{Occurrence, Plan};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 const MOST_LINE_BYTES: usize = 4096;
 /// How long either side waits for the other in all.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a run may take to record a mark before its caller is told without the place: less than its own patience.
+const RECORDED_WITHIN: Duration = Duration::from_secs(1);
 /// A mark cannot be of longer ago: it is set when something happens.
 const MOST_AGO: Duration = Duration::from_secs(60);
 
@@ -35,6 +38,31 @@ struct Ask {
 struct Answer {
     ok: bool,
     error: String,
+    mark: Option<Mark>,
+}
+
+/// A mark as it stands in the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mark {
+    /// What was written: one line, without what no terminal should be sent.
+    pub label: String,
+    /// The number of the stage that ran then, from 0; `None` between stages.
+    pub stage: Option<u32>,
+    /// What that stage is called; empty between stages, and for a point that a search found.
+    pub stage_name: String,
+    /// When, in ns after the stage was started: the axis of the samples. 0 between stages.
+    pub at_ns: u64,
+    /// Wall-clock time, in ns since 1970.
+    pub unix_ns: u64,
+}
+
+impl Mark {
+    fn of(recorded: Occurrence, stages: &[String]) -> Mark {
+        let name = recorded.stage.and_then(|stage| stages.get(stage as usize)).cloned().unwrap_or_default();
+        let Occurrence { label, stage, at_ns, unix_ns, .. } = recorded;
+        Mark { label, stage, stage_name: name, at_ns, unix_ns }
+    }
 }
 
 /// Takes marks until it is dropped.
@@ -45,14 +73,15 @@ pub struct Listener {
 
 impl Listener {
     /// Listens beside the run file at `run`. Where that is not possible, the run goes on without, and it is said.
-    pub fn start(run: &Path, marker: Marker) -> Option<Listener> {
+    /// `stages` are the names of its stages.
+    pub fn start(run: &Path, marker: Marker, stages: Vec<String>) -> Option<Listener> {
         let place = place(run);
         match listen(&place) {
             Ok(listener) => {
                 let serve = move || {
                     for stream in listener.incoming() {
                         match stream {
-                            Ok(stream) => serve(stream, &marker),
+                            Ok(stream) => serve(stream, &marker, &stages),
                             // Out of open files, most likely: it gets better when somebody closes one.
                             Err(_) => std::thread::sleep(Duration::from_millis(50)),
                         }
@@ -75,6 +104,11 @@ impl Drop for Listener {
         // If it stays, it is a name that nobody answers to, and `plimsoll mark` says so.
         let _ = std::fs::remove_file(&self.place);
     }
+}
+
+/// What the stages of a plan are called.
+pub fn stage_names(plan: &Plan) -> Vec<String> {
+    plan.stages.iter().map(|stage| report::live::stage_name(plan, stage)).collect()
 }
 
 /// The socket's name: `RUN.marks`.
@@ -105,14 +139,21 @@ fn listen(place: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn serve(mut stream: UnixStream, marker: &Marker) {
+fn serve(mut stream: UnixStream, marker: &Marker, stages: &[String]) {
     let came = Instant::now();
-    let answer = match read_line(&mut stream, came).and_then(|line| asked(&line)) {
-        Ok((label, ago)) if marker.mark(&label, ago.saturating_add(came.elapsed())) => {
-            Answer { ok: true, error: String::new() }
+    let marked = read_line(&mut stream, came).and_then(|line| asked(&line)).and_then(|(label, ago)| {
+        match marker.mark_and_wait(&label, ago.saturating_add(came.elapsed()), RECORDED_WITHIN) {
+            Marked::Recorded(mark) => Ok(Some(Mark::of(*mark, stages))),
+            Marked::Taken => Ok(None),
+            Marked::Full => {
+                Err("the run has as many marks and findings as a run can have, and takes no more".to_owned())
+            }
+            Marked::Over => Err("the run is over".to_owned()),
         }
-        Ok(_) => Answer { ok: false, error: "the run is over".to_owned() },
-        Err(error) => Answer { ok: false, error },
+    });
+    let answer = match marked {
+        Ok(mark) => Answer { ok: true, mark, ..Answer::default() },
+        Err(error) => Answer { error, ..Answer::default() },
     };
     // A caller that is gone has its mark all the same.
     let _ = stream.set_write_timeout(Some(PATIENCE));
@@ -173,11 +214,12 @@ fn connect(place: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(format!("/proc/self/fd/{}", socket.as_raw_fd()))
 }
 
-/// Sets a mark in the run that is recorded at `run`, at the instant `called`.
+/// Sets a mark in the run that is recorded at `run`, at the instant `called`. What stands in the record; `None` where the run took the mark and
+/// is slow to record it.
 ///
 /// # Errors
 /// What is in the way, and what to do about it, in words.
-pub fn send(run: &Path, label: &str, called: Instant) -> Result<(), String> {
+pub fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
     let place = place(run);
     let nobody = |why: &str| format!("{why}; a mark can be set while a run goes on, on the machine that started it");
     let wrong = |error: std::io::Error| match error.kind() {
@@ -194,13 +236,23 @@ pub fn send(run: &Path, label: &str, called: Instant) -> Result<(), String> {
     let line = read_line(&mut stream, Instant::now())?;
     let answer: Answer =
         serde_json::from_str(line.trim()).map_err(|_| nobody("the run gave no answer: it may have just ended"))?;
-    if answer.ok { Ok(()) } else { Err(answer.error) }
+    if answer.ok { Ok(answer.mark) } else { Err(answer.error) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fleet::Fleet;
+
+    #[test]
+    fn a_mark_tells_the_stage_by_its_name_where_it_has_one() {
+        let at = |stage| Occurrence { stage, at_ns: 5, ..Occurrence::new(model::OccurrenceKind::Mark, "m\u{1b}") };
+        let names = ["w · prepare".to_owned()];
+        let mark = Mark::of(at(Some(0)), &names);
+        assert_eq!((mark.label.as_str(), mark.stage_name.as_str(), mark.at_ns), ("m", "w · prepare", 5));
+        assert_eq!(Mark::of(at(Some(9)), &names).stage_name, "");
+        assert_eq!((Mark::of(at(None), &names).stage, Mark::of(at(None), &names).stage_name), (None, String::new()));
+    }
 
     fn ask(place: &Path, bytes: &[u8]) -> String {
         let mut stream = UnixStream::connect(place).expect("a socket");
@@ -216,8 +268,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let run = folder.path().join("r.plimsoll");
         let fleet = Fleet::local("test");
-        let listener = Listener::start(&run, fleet.marker()).expect("a listener");
-        assert_eq!(send(&run, "migration started", Instant::now()), Ok(()));
+        let listener = Listener::start(&run, fleet.marker(), Vec::new()).expect("a listener");
+        assert_eq!(send(&run, "migration started", Instant::now()), Ok(None), "taken by a fleet that has not begun");
         let mode = std::fs::metadata(place(&run)).expect("a socket").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         for (bytes, told) in [
@@ -244,19 +296,19 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let run = folder.path().join(format!("{}.plimsoll", "n".repeat(200)));
         let fleet = Fleet::local("test");
-        let _listener = Listener::start(&run, fleet.marker()).expect("a listener");
-        assert_eq!(send(&run, "m", Instant::now()), Ok(()));
+        let _listener = Listener::start(&run, fleet.marker(), Vec::new()).expect("a listener");
+        assert_eq!(send(&run, "m", Instant::now()), Ok(None), "taken by a fleet that has not begun");
         let dead = folder.path().join("dead.plimsoll");
         drop(UnixListener::bind(place(&dead)).expect("a socket"));
         assert!(send(&dead, "m", Instant::now()).expect_err("dead").contains("killed"));
         clear(&run);
         assert!(place(&run).exists(), "one that is answered stays");
-        assert!(Listener::start(&dead, fleet.marker()).is_some(), "a dead socket is replaced");
+        assert!(Listener::start(&dead, fleet.marker(), Vec::new()).is_some(), "a dead socket is replaced");
         drop(UnixListener::bind(folder.path().join("left.plimsoll.marks")).expect("a socket"));
         clear(&folder.path().join("left.plimsoll"));
         assert!(!folder.path().join("left.plimsoll.marks").exists(), "a dead one goes");
         let file = folder.path().join("file.plimsoll");
         std::fs::write(place(&file), "mine").expect("room");
-        assert!(Listener::start(&file, fleet.marker()).is_none(), "a file of somebody's is not");
+        assert!(Listener::start(&file, fleet.marker(), Vec::new()).is_none(), "a file of somebody's is not");
     }
 }

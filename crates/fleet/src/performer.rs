@@ -5,7 +5,7 @@ mod clean;
 use crate::agent::{self, Guard};
 use crate::comeback::{Comebacks, Epochs};
 use crate::command::Commands;
-use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
+use crate::coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 use crate::launch::{Agents, LastWords, Process, Wanted};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
 use crate::packed::Unpacker;
@@ -16,12 +16,12 @@ use crate::wire::{FromAgent, ToAgent, Word};
 use model::occurrence::{MOST_LABEL_BYTES, one_line};
 use model::search::Addition;
 use model::testbed::HostFacts;
-use model::{Event, Nanos, Plan, RunEnd};
+use model::{Event, Kernels, Nanos, Plan, RunEnd};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -50,6 +50,9 @@ pub struct Fleet {
     clock: SteadyClock,
     reach: Reach,
     is_over: Arc<AtomicBool>,
+    waiting: Arc<Waiting>,
+    /// Which hosts are on one kernel, once they were asked what they are.
+    kernels: OnceLock<Kernels>,
     commands: Commands,
 }
 
@@ -83,15 +86,49 @@ pub struct Marker {
     clock: SteadyClock,
     /// Set when how the run ended is on record: nothing is marked behind that.
     is_over: Arc<AtomicBool>,
+    waiting: Arc<Waiting>,
+}
+
+/// Who waits to hear where a mark stands.
+#[derive(Debug, Default)]
+struct Waiting {
+    next: AtomicU32,
+    who: Mutex<BTreeMap<u32, Sender<Marked>>>,
+}
+
+impl Waiting {
+    fn who(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<Marked>>> {
+        // Nobody panics while holding it, and a map is whole whatever happened.
+        self.who.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Marker {
     /// Marks the instant that was so long ago. False where the run is over.
     pub fn mark(&self, label: &str, ago: Duration) -> bool {
+        self.send(label, ago, None)
+    }
+
+    /// The same, and waits so long at most until it stands in the record.
+    pub fn mark_and_wait(&self, label: &str, ago: Duration, patience: Duration) -> Marked {
+        let (answer, answered) = channel();
+        let ticket = self.waiting.next.fetch_add(1, Ordering::Relaxed);
+        self.waiting.who().insert(ticket, answer);
+        let marked = match self.send(label, ago, Some(ticket)) {
+            true => answered.recv_timeout(patience).ok(),
+            false => Some(Marked::Over),
+        };
+        self.waiting.who().remove(&ticket);
+        // The run may have ended with the question unread.
+        let late = || if self.is_over.load(Ordering::Acquire) { Marked::Over } else { Marked::Taken };
+        marked.or_else(|| answered.try_recv().ok()).unwrap_or_else(late)
+    }
+
+    fn send(&self, label: &str, ago: Duration, ticket: Option<u32>) -> bool {
         let ago_ns = u64::try_from(ago.as_nanos()).unwrap_or(u64::MAX);
         let at_ns = self.clock.now_ns().saturating_sub(ago_ns);
-        !self.is_over.load(Ordering::Acquire)
-            && self.inputs.send(Input::Marked { label: one_line(label, MOST_LABEL_BYTES), at_ns }).is_ok()
+        let label = one_line(label, MOST_LABEL_BYTES);
+        !self.is_over.load(Ordering::Acquire) && self.inputs.send(Input::Marked { label, at_ns, ticket }).is_ok()
     }
 }
 
@@ -244,6 +281,8 @@ impl Fleet {
             clock,
             reach,
             is_over: Arc::default(),
+            waiting: Arc::default(),
+            kernels: OnceLock::new(),
             commands: Commands::default(),
         }
     }
@@ -255,7 +294,12 @@ impl Fleet {
 
     /// A handle that sets marks.
     pub fn marker(&self) -> Marker {
-        Marker { inputs: self.interrupter.inputs.clone(), clock: self.clock, is_over: Arc::clone(&self.is_over) }
+        Marker {
+            inputs: self.interrupter.inputs.clone(),
+            clock: self.clock,
+            is_over: Arc::clone(&self.is_over),
+            waiting: Arc::clone(&self.waiting),
+        }
     }
 
     /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing. A target that leaves a call
@@ -288,6 +332,8 @@ impl Fleet {
         }
         let told: Vec<Told> = told.into_iter().flatten().collect();
         self.identities.get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
+        let facts: Vec<HostFacts> = told.iter().map(|told| told.facts.clone()).collect();
+        self.kernels.get_or_init(|| Kernels::of(&facts));
         Ok(told)
     }
 
@@ -334,7 +380,8 @@ impl Fleet {
 
     /// As [`run`](Self::run); the director also says which point follows, where the plan searches.
     pub fn direct(mut self, plan: &Plan, stages: &[u32], keep_data: bool, director: &mut dyn Director) -> Ending {
-        let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data);
+        let kernels = self.kernels.take().unwrap_or_default();
+        let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data).on(kernels);
         coordinator.identify(self.identities.take().unwrap_or_default());
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
@@ -362,7 +409,8 @@ impl Fleet {
     /// Has every host tell what its kernel counts, at least so often and without any load, until `take` returns false, somebody interrupts, or no
     /// host is left. A host that is silent for longer than `lost_after` is lost, which ends nothing for the others.
     pub fn watch(mut self, interval: Nanos, lost_after: Nanos, take: &mut dyn FnMut(Watched) -> bool) {
-        let mut watch = Watch::new(self.names.len(), lost_after.0, self.clock.now_ns());
+        let kernels = self.kernels.take().unwrap_or_default();
+        let mut watch = Watch::new(self.names.len(), lost_after.0, self.clock.now_ns()).on(kernels);
         for host in 0..self.names.len() {
             // One that is gone is heard of below, with the reason.
             let _ = self.send(host, &ToAgent::Watch { interval_ns: interval.0 });
@@ -375,10 +423,9 @@ impl Fleet {
             let mut lost = Vec::new();
             match input {
                 Input::Interrupt => break,
-                Input::Heard { host, message, .. } => {
-                    if let (true, FromAgent::Counters(mut sample)) = (watch.heard(host, now_ns), message) {
-                        sample.host = host as u32;
-                        goes_on = take(Watched::Counters(sample));
+                Input::Heard { host, message, at_ns } => {
+                    for told in watch.told(host, message, at_ns, self.now()) {
+                        goes_on &= take(told);
                     }
                 }
                 Input::Lost { host, why } if watch.lose(host) => lost.push((host, why)),
@@ -437,6 +484,13 @@ impl Fleet {
                     Ok(()) => Done::Yes,
                     Err(why) => Done::Then(Input::Unrecordable(why)),
                 };
+            }
+            Action::Placed { ticket, marked } => {
+                if let Some(who) = self.waiting.who().remove(&ticket) {
+                    // If it is gone by now, it has its mark all the same.
+                    let _ = who.send(marked);
+                }
+                return Done::Yes;
             }
             Action::Command { number, name, command } => {
                 self.commands.begin(number, &name, &command, self.interrupter.inputs.clone());

@@ -1,6 +1,9 @@
-//! What came of watching: which hosts are still heard of. Pure; the performer tells it what it hears and when.
+//! What came of watching: which hosts are still heard of, and what was found on them. Pure; the performer tells it what it hears and when.
 
-use model::CounterSample;
+use crate::coordinator::Now;
+use crate::wire::FromAgent;
+use model::occurrence::Heat;
+use model::{CounterSample, Kernels, Occurrence, OccurrenceKind};
 
 /// What somebody who watches a fleet gets to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +17,9 @@ pub enum Watched {
         /// What is known of the reason, in words.
         why: String,
     },
+    /// A host's kernel logged a fault of a device, or its processors began to slow down because of heat. Told once where several agents are on
+    /// one kernel. Its instant is in ns since the watch began.
+    Found(Box<Occurrence>),
 }
 
 /// Who is there, and when each was heard of.
@@ -22,12 +28,61 @@ pub(crate) struct Watch {
     /// When a host was last heard of, in ns; `None` for one that is lost.
     heard_ns: Vec<Option<u64>>,
     lost_after_ns: u64,
+    began_ns: u64,
+    kernels: Kernels,
+    heat: Heat,
 }
 
 impl Watch {
     /// All hosts are there at `now_ns`. One is lost after so long a silence, in ns; 0 is never.
     pub(crate) fn new(hosts: usize, lost_after_ns: u64, now_ns: u64) -> Watch {
-        Watch { heard_ns: vec![Some(now_ns); hosts], lost_after_ns }
+        Watch {
+            heard_ns: vec![Some(now_ns); hosts],
+            lost_after_ns,
+            began_ns: now_ns,
+            kernels: Kernels::default(),
+            heat: Heat::new(hosts),
+        }
+    }
+
+    /// The same, with what is known of which hosts are on one kernel.
+    pub(crate) fn on(self, kernels: Kernels) -> Watch {
+        Watch { kernels, ..self }
+    }
+
+    /// What there is to tell of a host's message that came at `at_ns` of the steady clock: nothing of one that was given up.
+    pub(crate) fn told(&mut self, host: usize, message: FromAgent, at_ns: u64, now: Now) -> Vec<Watched> {
+        if !self.heard(host, now.steady_ns) {
+            return Vec::new();
+        }
+        let is_there = |other: usize| self.heard_ns.get(other).is_some_and(Option::is_some);
+        let finds = self.kernels.voice(host, is_there).is_any();
+        let number = host as u32;
+        let found = match &message {
+            FromAgent::Counters(sample) if finds => {
+                let throttled = self.heat.began(number, sample);
+                // It began in the interval, which has just ended.
+                throttled.map(|throttled| (throttled, at_ns.saturating_sub(sample.length_ns)))
+            }
+            FromAgent::Logged { ago_ns, line, .. } if finds => {
+                let line = Occurrence { host: Some(number), ..Occurrence::new(OccurrenceKind::KernelLog, line) };
+                Some((line, at_ns.saturating_sub(*ago_ns)))
+            }
+            _ => None,
+        };
+        let found = found.map(|(found, found_ns)| Watched::Found(Box::new(self.at(found, found_ns, now))));
+        let counted = match message {
+            FromAgent::Counters(sample) => Some(Watched::Counters(Box::new(CounterSample { host: number, ..*sample }))),
+            _ => None,
+        };
+        counted.into_iter().chain(found).collect()
+    }
+
+    /// It cannot be of the future, nor of before the watch.
+    fn at(&self, found: Occurrence, found_ns: u64, now: Now) -> Occurrence {
+        let found_ns = found_ns.clamp(self.began_ns.min(now.steady_ns), now.steady_ns);
+        let unix_ns = now.unix_ns.saturating_sub(now.steady_ns - found_ns);
+        Occurrence { at_ns: found_ns.saturating_sub(self.began_ns), unix_ns, ..found }
     }
 
     /// A host gave a sign of life. False for one that was given up, or never was.
@@ -70,6 +125,72 @@ mod tests {
         assert!(!watch.heard(1, 102) && !watch.lose(1), "given up");
         assert!(watch.silent(102).is_empty() && !watch.is_over());
         assert!(watch.lose(0) && watch.is_over());
+    }
+
+    fn now(ms: u64) -> Now {
+        Now { steady_ns: ms * 1_000_000, unix_ns: 1_000_000_000_000 + ms * 1_000_000 }
+    }
+
+    fn logged(ago_ms: u64) -> FromAgent {
+        FromAgent::Logged { stage: 0, ago_ns: ago_ms * 1_000_000, line: "nvme0: I/O error".to_owned() }
+    }
+
+    fn counted(throttles: u64) -> FromAgent {
+        let values = vec![(model::counters::Metric::CoreThrottles, throttles)];
+        let entry = model::counters::Entry { layer: model::counters::Layer::Clock, name: "0".into(), values };
+        FromAgent::Counters(Box::new(CounterSample {
+            length_ns: 100_000_000,
+            entries: vec![entry],
+            ..CounterSample::default()
+        }))
+    }
+
+    /// Kind, host, instant in ms.
+    fn found(told: &[Watched]) -> Vec<(OccurrenceKind, u32, u64)> {
+        let one = |told: &Watched| match told {
+            Watched::Found(one) => Some((one.kind, one.host.expect("a host"), one.at_ns / 1_000_000)),
+            _ => None,
+        };
+        told.iter().filter_map(one).collect()
+    }
+
+    #[test]
+    fn what_kernels_log_and_heat_are_found_at_their_instant() {
+        let mut watch = Watch::new(2, 0, 1_000_000_000);
+        let told = watch.told(1, logged(50), 1_300_000_000, now(1_310));
+        assert_eq!(found(&told), [(OccurrenceKind::KernelLog, 1, 250)]);
+        let Watched::Found(line) = &told[0] else { panic!("{told:?}") };
+        assert_eq!((line.label.as_str(), line.unix_ns), ("nvme0: I/O error", 1_001_250_000_000));
+        let before = found(&watch.told(1, logged(9_000), 1_300_000_000, now(1_310)));
+        assert_eq!(before, [(OccurrenceKind::KernelLog, 1, 0)], "not before the watch");
+        let mut heat = |count, ms: u64| {
+            let told = watch.told(0, counted(count), ms * 1_000_000, now(ms));
+            assert!(matches!(told[0], Watched::Counters(_)), "{told:?}");
+            found(&told)
+        };
+        assert_eq!(heat(3, 1_400), [(OccurrenceKind::Throttled, 0, 300)]);
+        assert_eq!((heat(3, 1_500), heat(0, 1_600)), (vec![], vec![]), "a row of hot intervals is one finding");
+        assert_eq!(heat(1, 1_700), [(OccurrenceKind::Throttled, 0, 600)]);
+    }
+
+    #[test]
+    fn agents_on_one_kernel_find_a_thing_once_and_who_was_given_up_finds_nothing() {
+        let kernels = Kernels::of(&[on("a"), on("b"), on("a")]);
+        let mut watch = Watch::new(3, 0, 0).on(kernels);
+        let hosts = |watch: &mut Watch| {
+            let told: Vec<Watched> = (0..3).flat_map(|host| watch.told(host, logged(0), 5_000_000, now(5))).collect();
+            found(&told).into_iter().map(|(_, host, _)| host).collect::<Vec<_>>()
+        };
+        assert_eq!(hosts(&mut watch), [0, 1]);
+        assert!(watch.lose(0));
+        assert_eq!(hosts(&mut watch), [1, 2]);
+    }
+
+    fn on(kernel: &str) -> model::testbed::HostFacts {
+        model::testbed::HostFacts {
+            identity: kernel.to_owned(),
+            ..probe::Looker::new().host("1", Default::default(), Vec::new())
+        }
     }
 
     #[test]

@@ -125,6 +125,29 @@ pub fn throttles(sample: &CounterSample) -> u64 {
     sum(Metric::CoreThrottles).saturating_add(sum(Metric::PackageThrottles))
 }
 
+/// Which hosts' processors slow down because of heat just now.
+#[derive(Clone, Debug, Default)]
+pub struct Heat {
+    hot: Vec<bool>,
+}
+
+impl Heat {
+    /// Of so many hosts, all of them cool.
+    pub fn new(hosts: usize) -> Heat {
+        Heat { hot: vec![false; hosts] }
+    }
+
+    /// What is found in the next sample of a host whose processors begin to slow down: one finding for a row of such intervals. Its instant is
+    /// still to be told.
+    pub fn began(&mut self, host: u32, sample: &CounterSample) -> Option<Occurrence> {
+        let count = throttles(sample);
+        let was_hot = std::mem::replace(self.hot.get_mut(host as usize)?, count > 0);
+        let label = format!("CPUs slowed down because of heat, {count} times in an interval");
+        let found = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::Throttled, &label) };
+        (count > 0 && !was_hot).then_some(found)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

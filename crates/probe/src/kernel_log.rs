@@ -5,15 +5,16 @@ use rustix::fs::{Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A record has at most so many bytes; a smaller buffer is refused.
 const RECORD_BYTES: usize = 8192;
 /// Records that are looked at in one reading. A log that grows faster is read on the next time.
 const MOST_RECORDS: usize = 2_000;
-/// Lines of one reading that are told, and of a stage. What is more is counted.
+/// Lines of one reading that are told, and of an hour. What is more is counted.
 const MOST_OF_READING: usize = 8;
-const MOST_OF_STAGE: usize = 200;
+const MOST_OF_HOUR: usize = 200;
+const HOUR: Duration = Duration::from_secs(3600);
 /// A line has so many bytes.
 const MOST_LINE_BYTES: usize = 200;
 /// `KERN_WARNING`: what is less urgent tells of a fault only in words that leave no doubt.
@@ -57,7 +58,9 @@ pub struct LogLine {
 pub struct KernelLog {
     file: Option<OwnedFd>,
     read: Instant,
+    /// Lines that were told since the hour began: a watch may go on for weeks, and is to tell of its last day, too.
     told: usize,
+    hour: Instant,
 }
 
 impl KernelLog {
@@ -67,7 +70,7 @@ impl KernelLog {
         let file = rustix::fs::open("/dev/kmsg", flags, Mode::empty()).ok();
         // What was logged before is of another time; where one cannot go to the end, all of it would be taken for new.
         let file = file.filter(|file| rustix::fs::seek(file, SeekFrom::End(0)).is_ok());
-        KernelLog { file, read: Instant::now(), told: 0 }
+        KernelLog { file, read: Instant::now(), told: 0, hour: Instant::now() }
     }
 
     /// The faults that were logged since the last reading, the oldest first; at the end, how many were left out.
@@ -82,7 +85,10 @@ impl KernelLog {
             let ago_ns = now_us.saturating_sub(logged_us).saturating_mul(1_000).min(since_ns);
             LogLine { ago_ns, text }
         });
-        let room = MOST_OF_STAGE.saturating_sub(self.told);
+        if self.hour.elapsed() >= HOUR {
+            (self.told, self.hour) = (0, Instant::now());
+        }
+        let room = MOST_OF_HOUR.saturating_sub(self.told);
         let lines = limited(found.collect(), room);
         self.told = self.told.saturating_add(lines.len());
         lines
@@ -196,7 +202,7 @@ mod tests {
         let mut log = KernelLog::open();
         let lines = log.read();
         assert!(lines.len() <= MOST_OF_READING);
-        let closed = KernelLog { file: None, read: Instant::now(), told: 0 }.read();
+        let closed = KernelLog { file: None, read: Instant::now(), told: 0, hour: Instant::now() }.read();
         assert_eq!(closed, []);
     }
 }

@@ -5,7 +5,7 @@ use crate::writer::number;
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use std::collections::BTreeMap;
 
 /// The numbers of the series that the file knows already, by the place of their layer and by name; then by metric.
@@ -71,16 +71,7 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     let mut samples: BTreeMap<i64, CounterSample> = BTreeMap::new();
     let query = "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
     each(connection, query, |row| {
-        let sample = CounterSample {
-            stage: small(row.get(1)?)?,
-            host: small(row.get(2)?)?,
-            number: small(row.get(3)?)?,
-            start_ns: unsigned(row.get(4)?)?,
-            length_ns: unsigned(row.get(5)?)?,
-            entries: Vec::new(),
-            notes: serde_json::from_str(&row.get::<_, String>(6)?)?,
-        };
-        samples.insert(row.get(0)?, sample);
+        samples.insert(row.get(0)?, without_entries(row)?);
         Ok(())
     })?;
     // In the order of writing, so the values of an entry stand together.
@@ -94,7 +85,40 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
         }
         Ok(())
     })?;
-    for sample in samples.into_values() {
+    put(samples.into_values(), stages)
+}
+
+/// Puts into their stages the samples in which a host first said that something cannot be counted, without what they counted: there are as few of
+/// them as there are things to say.
+pub fn fill_remarks(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    if !are_there(connection)? {
+        return Ok(());
+    }
+    // Of each group, SQLite takes the other columns from the row of the least (https://www.sqlite.org/lang_select.html#bareagg).
+    let query = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM counter_samples \
+                 WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
+    let mut samples = Vec::new();
+    each(connection, query, |row| {
+        samples.push(without_entries(row)?);
+        Ok(())
+    })?;
+    put(samples.into_iter(), stages)
+}
+
+fn without_entries(row: &Row<'_>) -> Result<CounterSample, Problem> {
+    Ok(CounterSample {
+        stage: small(row.get(1)?)?,
+        host: small(row.get(2)?)?,
+        number: small(row.get(3)?)?,
+        start_ns: unsigned(row.get(4)?)?,
+        length_ns: unsigned(row.get(5)?)?,
+        entries: Vec::new(),
+        notes: serde_json::from_str(&row.get::<_, String>(6)?)?,
+    })
+}
+
+fn put(samples: impl Iterator<Item = CounterSample>, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    for sample in samples {
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
         record.ok_or("counters belong to a stage that never began")?.counters.push(sample);
     }

@@ -1,5 +1,6 @@
 //! Reads a run file without holding its samples: they are added up as they come, by several threads, each of which has a part of the rows.
 
+use crate::counters;
 use crate::error::StoreError;
 use crate::kept::{Again, Kept, Reach};
 use crate::open::{Opened, open};
@@ -20,7 +21,7 @@ const MOST_THREADS: usize = 8;
 const CHECKED_WHOLE: u64 = 256 << 20;
 
 /// Reads a run file as [`read`](crate::read) does, with what the samples of each stage come to in the place of the samples, and without
-/// the kernel's counters: a day on many hosts then fits into any memory.
+/// the kernel's counters, of which only what hosts said that they cannot count is left: a day on many hosts then fits into any memory.
 ///
 /// # Errors
 /// As those of [`read`](crate::read).
@@ -94,6 +95,7 @@ fn record(source: &Source, is_checked: bool) -> Result<Record, Problem> {
     for part in left("errors", |reach| reach.errors).parts() {
         errors(&source.opened.connection, part, &stages, &mut sums)?;
     }
+    counters::fill_remarks(&source.opened.connection, &mut record.stages)?;
     for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
         sums.close();
         if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
@@ -449,6 +451,23 @@ mod tests {
 
     fn change(path: &Path, sql: &str) {
         Connection::open(path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+    }
+
+    #[test]
+    fn what_hosts_said_of_their_counters_is_kept_once_and_what_they_counted_is_not() {
+        let (_folder, path, record) = file();
+        let stage = record.stages[0].stage;
+        let rows: String = (0..9)
+            .map(|n| {
+                let notes = if n % 3 == 0 { "[]" } else { "[\"block sda: gone\"]" };
+                format!("INSERT INTO counter_samples VALUES ({n}, {stage}, {}, {n}, {n}000, 1000, '{notes}');", n % 2)
+            })
+            .collect();
+        change(&path, &rows);
+        let read = read_digests(&path).expect("a run file");
+        let told: Vec<_> = read.stages.iter().flat_map(|stage| &stage.counters).collect();
+        assert_eq!(told.iter().map(|sample| (sample.host, sample.number)).collect::<Vec<_>>(), [(1, 1), (0, 2)]);
+        assert!(told.iter().all(|sample| sample.notes == ["block sda: gone"] && sample.entries.is_empty()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::views::{Views, Whole};
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
-use crate::marks::Listener;
+use crate::marks::{Listener, stage_names};
 use crate::suite::{self, Asked};
 use crate::view::View;
 use analysis::loadline::along::{along_line, next_value};
@@ -67,7 +67,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
     let mut searcher = Searcher { writer, view, views, live, record, began: false };
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
-    let marks = Listener::start(&out, started.fleet.marker());
+    let marks = Listener::start(&out, started.fleet.marker(), stage_names(&plan));
     let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);
     drop(marks);
     // What comes now is for the terminal as it was.

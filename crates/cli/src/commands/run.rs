@@ -5,7 +5,7 @@ use super::{plan, print, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
-use crate::marks::Listener;
+use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
 use crate::screen::Stream;
 use crate::suite;
@@ -51,7 +51,7 @@ pub fn perform(
     out: &Path,
     (how, mut views): (How, Views),
 ) -> Result<ExitCode, Failure> {
-    let marks = Listener::start(out, started.fleet.marker());
+    let marks = Listener::start(out, started.fleet.marker(), stage_names(plan));
     let (ending, began) = record(started, plan, hosts, stages, writer, how, &mut views)?;
     drop(marks);
     let record = finished((how, views), out, &ending, began)?;

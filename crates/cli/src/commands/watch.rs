@@ -119,6 +119,10 @@ impl Log {
         let now = unix_ns();
         let goes_on = match watched {
             Watched::Counters(sample) => self.counters(facts, now, sample),
+            Watched::Found(found) => {
+                let name = found.host.map_or("", |host| name(facts, host));
+                self.write(found.unix_ns, &lines::found_line(name, found), &lines::found_object(name, found))
+            }
             Watched::Lost { host, why } => {
                 if let Some(left) = self.left.get_mut(*host as usize) {
                     *left = None;

@@ -5,6 +5,8 @@ mod live;
 mod server;
 mod site;
 mod stream;
+#[cfg(test)]
+mod thousand_tests;
 mod watched;
 
 pub use access::Token;

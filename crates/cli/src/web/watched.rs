@@ -40,6 +40,7 @@ impl WatchedPage {
         match watched {
             Watched::Counters(sample) => watching.counters(sample),
             Watched::Lost { host, why } => watching.lost(*host, why),
+            Watched::Found(found) => watching.found(found),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::wire::{FromAgent, ToAgent};
 use model::search::Addition;
-use model::{Event, RunEnd};
+use model::{Event, Occurrence, RunEnd};
 
 /// Something that the coordinator is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +51,8 @@ pub enum Input {
         label: String,
         /// When, on the coordinator's steady clock, in ns.
         at_ns: u64,
+        /// Who waits for [`Action::Placed`], if anybody does.
+        ticket: Option<u32>,
     },
     /// A command of [`Action::Command`] ended.
     CommandEnded {
@@ -105,6 +107,13 @@ pub enum Action {
     },
     /// Record and show.
     Emit(Event),
+    /// Tell whoever set a mark where it stands, now that it is recorded.
+    Placed {
+        /// Who waits for it.
+        ticket: u32,
+        /// What came of it.
+        marked: Marked,
+    },
     /// Have a shell of the coordinator's do something; how it ended is [`Input::CommandEnded`].
     Command {
         /// Tells it from others.
@@ -144,4 +153,17 @@ pub enum Reach {
     OwnProcess,
     /// Agents of their own processes.
     Remote,
+}
+
+/// What came of a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// It stands in the record, like this.
+    Recorded(Box<Occurrence>),
+    /// The run takes no more: it has as many as a run can have.
+    Full,
+    /// It was taken, and not recorded yet when patience was over.
+    Taken,
+    /// The run is over.
+    Over,
 }

@@ -8,14 +8,14 @@ mod returning;
 mod settling;
 mod timeline;
 
-pub use inputs::{Action, Input, Now, Reach};
+pub use inputs::{Action, Input, Marked, Now, Reach};
 
 use crate::wire::{FromAgent, ToAgent};
 use host::{Debts, Host, Owes};
 use model::event::HostStart;
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
-use model::{Event, IntervalSample, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, IntervalSample, Kernels, Nanos, Note, NoteKind, RunEnd, StageEnd};
 use prerun::Preruns;
 use returning::Returning;
 #[cfg(test)]
@@ -89,6 +89,7 @@ pub struct Coordinator {
     policy: FleetPolicy,
     reach: Reach,
     hosts: Vec<Host>,
+    kernels: Kernels,
     debts: Debts,
     timeline: Timeline,
     preruns: Preruns,
@@ -125,6 +126,7 @@ impl Coordinator {
             policy: plan.fleet,
             reach,
             hosts: plan.hosts.iter().map(Host::new).collect(),
+            kernels: Kernels::default(),
             debts: Debts::default(),
             timeline: Timeline::new(plan),
             preruns: Preruns::new(plan),
@@ -136,6 +138,16 @@ impl Coordinator {
             keep_data,
             left: Vec::new(),
         }
+    }
+
+    /// The same, with what is known of which hosts are on one kernel: what that finds is told once.
+    pub fn on(self, kernels: Kernels) -> Coordinator {
+        Coordinator { kernels, ..self }
+    }
+
+    /// Whether what a host's kernel finds is told by no other that is there.
+    fn finds(&self, number: usize) -> bool {
+        self.kernels.voice(number, |host| self.hosts.get(host).is_some_and(|host| host.alive)).is_any()
     }
 
     /// Takes in what happened and says what to do.
@@ -150,8 +162,14 @@ impl Coordinator {
             Input::Launched { host, start, outcome } => self.launched(host, start, outcome, &mut actions),
             Input::Tick => self.tick(now, &mut actions),
             // How the run ended is on record, and nothing follows it.
-            Input::Marked { .. } | Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
-            Input::Marked { label, at_ns } => self.timeline.marked(&label, at_ns, now, &mut actions),
+            Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
+            Input::Marked { label, at_ns, ticket } => {
+                let marked = match self.step {
+                    Step::Releasing | Step::Over => Marked::Over,
+                    _ => self.timeline.marked(&label, at_ns, now, &mut actions),
+                };
+                actions.extend(ticket.map(|ticket| Action::Placed { ticket, marked }));
+            }
             Input::CommandEnded { number, status, output } if self.preruns.is_running(number) => {
                 self.prerun_ended(status, &output, now, &mut actions);
             }
@@ -220,6 +238,7 @@ impl Coordinator {
         if matches!(self.step, Step::Returning { .. }) && self.is_returning(number) {
             return self.hear_returning(number, message, at_ns, actions);
         }
+        let finds = self.finds(number);
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.heard(at_ns);
         match message {
@@ -227,10 +246,13 @@ impl Coordinator {
             FromAgent::Counters(mut sample) => {
                 sample.host = number as u32;
                 if self.step == (Step::Running { stage: sample.stage }) {
-                    self.timeline.counted(sample.host, &sample, self.now, actions);
+                    if finds {
+                        self.timeline.counted(sample.host, &sample, self.now, actions);
+                    }
                     actions.push(Action::Emit(Event::Counters(sample)));
                 }
             }
+            FromAgent::Logged { .. } if !finds => {}
             FromAgent::Logged { stage, ago_ns, line } => {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
                 self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);

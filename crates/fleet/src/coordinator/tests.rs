@@ -129,6 +129,7 @@ pub(super) fn script(actions: &[Action]) -> Vec<String> {
         Action::Emit(Event::Sample(sample)) => format!("sample {} of {}", sample.interval, sample.host),
         Action::Emit(Event::PointAdded(_)) => "point added".to_owned(),
         Action::Emit(event) => format!("{event:?}"),
+        Action::Placed { ticket, marked } => format!("placed {ticket} {marked:?}"),
         Action::Command { number, .. } => format!("command {number}"),
         Action::EndCommand { number } => format!("end command {number}"),
         Action::Ask => "ask".to_owned(),

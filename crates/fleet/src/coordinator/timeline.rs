@@ -1,7 +1,7 @@
 //! What happens at instants of a run: marks, the suite's events and what was found, on the axis of the stage that runs.
 
-use super::{Action, Now};
-use model::occurrence::{MOST_DETAIL_BYTES, last_lines, throttles};
+use super::{Action, Marked, Now};
+use model::occurrence::{Heat, MOST_DETAIL_BYTES, last_lines};
 use model::plan::{Plan, Point, Stage};
 use model::planned_event::PlannedEvent;
 use model::{CounterSample, Event, Occurrence, OccurrenceKind};
@@ -40,8 +40,7 @@ pub(super) struct Timeline {
     in_real_time: bool,
     commands: Vec<Running>,
     commands_begun: u32,
-    /// Whether the last counters of each host told of heat.
-    hot: Vec<bool>,
+    heat: Heat,
     room: u32,
 }
 
@@ -54,7 +53,7 @@ impl Timeline {
             in_real_time: plan.hosts.iter().all(|host| !host.virtual_time),
             commands: Vec::new(),
             commands_begun: 0,
-            hot: vec![false; plan.hosts.len()],
+            heat: Heat::new(plan.hosts.len()),
             room: MOST_OCCURRENCES,
         };
         timeline.extend(&plan.stages, |stage| plan.points.get(stage.point? as usize));
@@ -154,10 +153,13 @@ impl Timeline {
         self.emit(occurrence, actions);
     }
 
-    pub(super) fn marked(&mut self, label: &str, at_ns: u64, now: Now, actions: &mut Vec<Action>) {
+    /// Somebody says that something happened.
+    pub(super) fn marked(&mut self, label: &str, at_ns: u64, now: Now, actions: &mut Vec<Action>) -> Marked {
+        let has_room = self.room > 0;
         let mark = Occurrence::new(OccurrenceKind::Mark, label);
         let mark = self.at(mark, at_ns.min(now.steady_ns), now);
-        self.emit(mark, actions);
+        self.emit(mark.clone(), actions);
+        if has_room { Marked::Recorded(Box::new(mark)) } else { Marked::Full }
     }
 
     pub(super) fn command_ended(
@@ -226,12 +228,7 @@ impl Timeline {
 
     /// Looks whether a host's processors began to slow down.
     pub(super) fn counted(&mut self, host: u32, sample: &CounterSample, now: Now, actions: &mut Vec<Action>) {
-        let count = throttles(sample);
-        let Some(hot) = self.hot.get_mut(host as usize) else { return };
-        let was_hot = std::mem::replace(hot, count > 0);
-        if count > 0 && !was_hot {
-            let label = format!("CPUs slowed down because of heat, {count} times in an interval");
-            let throttled = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::Throttled, &label) };
+        if let Some(throttled) = self.heat.began(host, sample) {
             self.found(sample.stage, sample.start_ns, throttled, now, actions);
         }
     }
@@ -317,8 +314,8 @@ mod tests {
         timeline.sampled(900_000_000);
         assert_eq!(advance(&mut timeline, 1), ["planned e Some(0) 500"]);
         let mut actions = Vec::new();
-        timeline.marked("m", 0, now(1), &mut actions);
-        assert_eq!(told(&actions), ["mark m Some(0) 900"]);
+        let Marked::Recorded(mark) = timeline.marked("m", 0, now(1), &mut actions) else { panic!("{actions:?}") };
+        assert_eq!((told(&actions), mark.at_ns), (vec!["mark m Some(0) 900".to_owned()], 900_000_000));
     }
 
     #[test]
@@ -365,7 +362,8 @@ mod tests {
         let wanted = [wanted[0], wanted[1], "host-lost h1: gone Some(1) 10"].map(str::to_owned);
         assert_eq!(told(&actions), [&wanted[..], &[heat(1), heat(2)]].concat());
         actions.clear();
-        (0..20_000).for_each(|_| timeline.marked("m", 0, now(10), &mut actions));
+        (0..20_000).for_each(|_| drop(timeline.marked("m", 0, now(10), &mut actions)));
         assert_eq!(actions.len(), MOST_OCCURRENCES as usize - 5);
+        assert_eq!(timeline.marked("m", 0, now(10), &mut actions), Marked::Full, "and whoever marks is told");
     }
 }

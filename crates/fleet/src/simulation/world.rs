@@ -429,8 +429,8 @@ impl<'a> World<'a> {
                 }
                 Action::Launch { host, start } => self.launch(host, start),
                 Action::Emit(event) => self.emit(&event, now_ns),
-                // No scenario has events, nor anything to do before a point.
-                Action::Command { .. } | Action::EndCommand { .. } => {}
+                // No scenario has events or marks, nor anything to do before a point.
+                Action::Command { .. } | Action::EndCommand { .. } | Action::Placed { .. } => {}
                 // No scenario searches: there is no further point.
                 Action::Ask => self.queue.plan(now_ns, What::Input(Input::Added(None))),
                 Action::Judge { stage, .. } => {

@@ -294,4 +294,4 @@ fn steady(request: &Request<'_>, (measure, interval): (Nanos, Nanos), notes: &mu
 #[cfg(test)]
 mod sharing_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

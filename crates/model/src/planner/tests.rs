@@ -37,7 +37,7 @@ fn directory(state: DirectoryState) -> TargetKind {
     TargetKind::Directory { root: "/t".into(), state }
 }
 
-pub(super) fn host(targets: Vec<TargetFacts>) -> HostFacts {
+pub(crate) fn host(targets: Vec<TargetFacts>) -> HostFacts {
     HostFacts {
         hostname: "h".into(),
         kernel: "Linux".into(),

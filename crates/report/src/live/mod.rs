@@ -5,7 +5,8 @@ mod progress;
 
 use bar::Bar;
 use model::{Event, OccurrenceKind, Plan};
-pub(crate) use progress::{Goal, name as stage_name};
+pub(crate) use progress::Goal;
+pub use progress::name as stage_name;
 use std::io::Write;
 
 pub use progress::Progress;

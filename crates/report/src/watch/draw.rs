@@ -255,10 +255,15 @@ fn line(buffer: &mut Buffer, area: Rect, row: &Row, fit: &Fit, style: Style) {
 
 fn help(buffer: &mut Buffer, area: Rect, subject: Subject) {
     let replay = if subject == Subject::Replay { REPLAY_HELP } else { &[] };
-    let lines: Vec<Line<'_>> =
+    let mut lines: Vec<Line<'_>> =
         HELP.iter().chain(replay).map(|(keys, what)| Line::raw(format!(" {keys:9} {what}"))).collect();
     let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
+    let room = usize::from(height.saturating_sub(2));
+    if lines.len() > room {
+        lines.truncate(room.saturating_sub(1));
+        lines.push(Line::raw(" …         more keys on a taller screen"));
+    }
     let area = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     Clear.render(area, buffer);
-    Paragraph::new(lines).block(Block::bordered().title(" Keys ")).render(area, buffer);
+    Paragraph::new(lines).block(Block::bordered().title(" Keys · any key closes this ")).render(area, buffer);
 }

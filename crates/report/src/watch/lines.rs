@@ -2,6 +2,7 @@
 
 use super::figures::{Figures, Side};
 use super::format::{Unit, harmless};
+use model::Occurrence;
 use serde_json::{Value, json};
 
 /// A host in an interval, for a log.
@@ -53,6 +54,16 @@ pub fn lost_object(host: &str, unix_ns: u64, why: &str) -> Value {
     json!({ "host": host, "unix_ns": unix_ns, "lost": why })
 }
 
+/// What was found on a host.
+pub fn found_line(host: &str, found: &Occurrence) -> String {
+    format!("{:16}  {}", harmless(host), harmless(&crate::occurrences::line_of(found, "")))
+}
+
+/// The same for machines.
+pub fn found_object(host: &str, found: &Occurrence) -> Value {
+    json!({ "host": host, "unix_ns": found.unix_ns, "found": found.kind.word(), "label": found.label })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +86,14 @@ mod tests {
         assert!(unknown["cpu"].is_null() && unknown["read"]["iops"].is_null());
         assert!(!unknown.to_string().contains('\u{1b}'));
         assert_eq!(lost_object("n1", 5, "gone").to_string(), r#"{"host":"n1","lost":"gone","unix_ns":5}"#);
+    }
+
+    #[test]
+    fn what_was_found_is_told_with_its_kind() {
+        let label = "nvme0: I/O 5 timeout";
+        let found = Occurrence { unix_ns: 7, ..Occurrence::new(model::OccurrenceKind::KernelLog, label) };
+        assert_eq!(found_line("n1", &found), "n1                kernel log: nvme0: I/O 5 timeout");
+        let object = found_object("n1", &found).to_string();
+        assert_eq!(object, r#"{"found":"kernel-log","host":"n1","label":"nvme0: I/O 5 timeout","unix_ns":7}"#);
     }
 }

@@ -8,7 +8,8 @@ use crate::live::Progress;
 use crate::words;
 use model::counters::Layer;
 use model::testbed::HostFacts;
-use model::{CounterSample, Event, Note, NoteKind, OccurrenceKind, Plan};
+use model::{CounterSample, Event, Kernels, Note, NoteKind, Occurrence, OccurrenceKind, Plan};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Messages that are kept; a screen shows the last few.
@@ -75,6 +76,7 @@ impl Cursor {
 pub struct State {
     subject: Subject,
     hosts: Vec<Host>,
+    kernels: Kernels,
     progress: Option<Progress>,
     messages: VecDeque<String>,
     panel: Panel,
@@ -100,11 +102,20 @@ impl State {
             seen: BTreeSet::new(),
         };
         let by_name = Order { column: 0, descending: false };
+        let kernels = Kernels::of(hosts);
+        let shared = (kernels.count() < hosts.len()).then(|| {
+            format!(
+                "{} nodes on {}: each counts once in \"all\"",
+                hosts.len(),
+                words::counted(kernels.count() as u64, "kernel")
+            )
+        });
         State {
             subject,
             hosts: hosts.iter().map(host).collect(),
+            kernels,
             progress: plan.map(Progress::new),
-            messages: VecDeque::new(),
+            messages: shared.into_iter().collect(),
             panel: Panel::Nodes,
             node: 0,
             cursors: Default::default(),
@@ -159,12 +170,7 @@ impl State {
             Event::Note(note) => self.note(note),
             // A note tells of the loss of a host and of its return, too.
             Event::Happened(one) if matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {}
-            Event::Happened(one) => {
-                let host = one.host.and_then(|host| self.hosts.get(host as usize));
-                let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
-                let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
-                self.say(&text);
-            }
+            Event::Happened(one) => self.found(one),
             Event::StageEnded { .. } => {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
                 self.say(&summary);
@@ -175,6 +181,14 @@ impl State {
             | Event::HostStarted(_)
             | Event::RunEnded { .. } => {}
         }
+    }
+
+    /// Takes in what happened at an instant, on a host or anywhere.
+    pub fn found(&mut self, one: &Occurrence) {
+        let host = one.host.and_then(|host| self.hosts.get(host as usize));
+        let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
+        let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
+        self.say(&text);
     }
 
     fn note(&mut self, note: &Note) {
@@ -271,18 +285,24 @@ impl State {
         (rows, cursor)
     }
 
-    /// All nodes together, or in a panel of one node that node. Several agents on one machine tell of one kernel: it counts once.
+    /// All nodes together, or in a panel of one node that node. A kernel that several agents tell of counts once.
     pub fn total(&self) -> Figures {
-        let mut machines = BTreeSet::new();
-        let mut is_new = |host: &Host| host.facts.identity.is_empty() || machines.insert(host.facts.identity.clone());
-        let looked_at = match self.panel {
-            Panel::Nodes => &self.hosts[..],
-            _ => self.hosts.get(self.node).map(std::slice::from_ref).unwrap_or_default(),
+        if self.panel != Panel::Nodes {
+            let node = self.hosts.get(self.node).filter(|host| host.lost.is_none());
+            let told = node.and_then(|host| Some((host.shown.as_ref()?.figures, host.facts.logical_cpus)));
+            return total(told.iter().map(|(figures, cpus)| (figures, *cpus)));
+        }
+        let tells =
+            |number: usize| self.hosts.get(number).is_some_and(|host| host.lost.is_none() && host.shown.is_some());
+        let part = |(number, host): (usize, &Host)| {
+            let (voice, shown) = (self.kernels.voice(number, tells), host.shown.as_ref()?);
+            let told = match voice.is_any().then(|| voice.of(&shown.sample))? {
+                Cow::Borrowed(_) => shown.figures,
+                Cow::Owned(part) => figures(&part, &host.facts),
+            };
+            Some((told, host.facts.logical_cpus))
         };
-        let here = looked_at.iter().filter(|host| host.lost.is_none());
-        let told = here.filter_map(|host| Some((host, host.shown.as_ref()?.figures)));
-        let all: Vec<(Figures, u32)> =
-            told.filter(|(host, _)| is_new(host)).map(|(host, figures)| (figures, host.facts.logical_cpus)).collect();
+        let all: Vec<(Figures, u32)> = self.hosts.iter().enumerate().filter_map(part).collect();
         total(all.iter().map(|(figures, cpus)| (figures, *cpus)))
     }
 

@@ -7,7 +7,7 @@ use analysis::testing::Recorded;
 use model::counters::Layer;
 use model::event::{Event, Note, NoteKind};
 use model::testbed::HostFacts;
-use model::{Op, StageKind};
+use model::{Occurrence, OccurrenceKind, Op, StageKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -56,6 +56,64 @@ fn four_hundred_nodes_on_a_large_screen() {
     press(&mut state, &[Key::Home]);
     assert!(screen(&mut state, 200, 60).contains("node400") && shown.contains("node001"));
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn four_hundred_nodes_on_a_small_screen_and_four_on_a_large_one() {
+    let mut many = watching(400);
+    let first = screen(&mut many, 80, 24);
+    press(&mut many, &[Key::PageDown, Key::PageDown]);
+    let third = screen(&mut many, 80, 24);
+    let range =
+        |shown: &str| shown.lines().last().map(|foot| foot.split("  ").last().unwrap_or_default().trim().to_owned());
+    assert_eq!((range(&first).as_deref(), range(&third).as_deref()), (Some("1–18 of 400"), Some("37–54 of 400")));
+    press(&mut many, &[Key::Char('/'), Key::Char('3'), Key::Char('9'), Key::Char('9'), Key::Enter]);
+    assert!(screen(&mut many, 80, 24).contains("node399"), "the filter finds one in many");
+    insta::assert_snapshot!([third, screen(&mut watching(4), 200, 60)].join("\n=====\n"));
+}
+
+#[test]
+fn help_names_every_key_that_the_foot_does_and_fits_the_smallest_screen_with_a_table() {
+    let mut state = watching(4);
+    press(&mut state, &[Key::Char('?')]);
+    let shown = screen(&mut state, 80, 24);
+    for key in ["?", "q", "Enter", "<", "/", "Space", "Tab", "Esc", "r ", "0"] {
+        assert!(shown.contains(key), "{key}: {shown}");
+    }
+    insta::assert_snapshot!([shown, screen(&mut state, 40, 8)].join("\n=====\n"));
+}
+
+#[test]
+fn what_is_found_on_a_host_stands_among_the_messages() {
+    let mut state = watching(2);
+    let found = |host| Occurrence {
+        host: Some(host),
+        ..Occurrence::new(OccurrenceKind::KernelLog, "nvme1: I/O 5 QID 3 timeout, aborting")
+    };
+    state.found(&found(1));
+    state.found(&found(9));
+    let told: Vec<&str> = state.messages(2).collect();
+    let line = "kernel log: node002: nvme1: I/O 5 QID 3 timeout, aborting";
+    assert_eq!(told, [line, "kernel log: nvme1: I/O 5 QID 3 timeout, aborting"]);
+    assert!(screen(&mut state, 80, 24).contains("nvme1: I/O 5"));
+}
+
+#[test]
+fn containers_on_one_kernel_share_its_devices_and_have_networks_of_their_own() {
+    let mut hosts = hosts(2);
+    hosts[0].identity = "b00t net:[1] uts:[1] mnt:[1]".to_owned();
+    hosts[1].identity = "b00t net:[2] uts:[2] mnt:[2]".to_owned();
+    let mut state = State::new(Subject::Hosts, &hosts, None);
+    assert_eq!(state.messages(9).collect::<Vec<_>>(), ["2 nodes on 1 kernel: each counts once in \"all\""]);
+    state.counters(Box::new(busy(1, 1)));
+    assert_eq!(state.total().read.iops, Some(2_100.0), "the first has not told yet");
+    state.counters(Box::new(busy(0, 1)));
+    assert_eq!(state.total().read.iops, Some(2_100.0));
+    assert_eq!(state.total().received_bytes_per_s, Some(2.0 * f64::from(1 << 20)));
+    assert!(
+        state.rows().0.iter().all(|row| row.cells[0] == Some(2_100.0)),
+        "each node's own line has all that it sees"
+    );
 }
 
 #[test]

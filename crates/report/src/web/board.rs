@@ -6,8 +6,8 @@ use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use model::testbed::HostFacts;
 use model::{
-    CounterSample, Event, Histogram, IntervalSample, NoteKind, Occurrence, OccurrenceKind, Plan, Record, RunEnd,
-    StageEnd,
+    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind, Plan, Record,
+    RunEnd, StageEnd,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -78,6 +78,8 @@ pub struct Board {
     pub plan: Plan,
     /// The hosts as they were before.
     pub facts: Vec<HostFacts>,
+    /// Which hosts are on one kernel.
+    pub kernels: Kernels,
     /// The version of Plimsoll.
     pub version: String,
     /// When it began, in ns since 1970.
@@ -118,6 +120,7 @@ impl Board {
             stages: vec![StageState::default(); plan.stages.len()],
             hosts: plan.hosts.iter().map(|_| HostBoard::default()).collect(),
             plan,
+            kernels: Kernels::of(&facts),
             facts,
             version: version.to_owned(),
             started_unix_ns,
@@ -208,7 +211,10 @@ impl Board {
             Event::Note(note) => {
                 if let Some(host) = self.hosts.get_mut(note.host as usize) {
                     match note.kind {
-                        NoteKind::HostLost => host.lost = Some(note.detail.clone()),
+                        NoteKind::HostLost => {
+                            host.lost = Some(note.detail.clone());
+                            self.counters.lost(note.host);
+                        }
                         NoteKind::HostReturned => host.lost = None,
                         _ => {}
                     }
@@ -326,7 +332,10 @@ impl Board {
     }
 
     fn count(&mut self, sample: &CounterSample) {
-        self.counters.add(sample);
+        let is_there = |host: usize| self.hosts.get(host).is_none_or(|host| host.lost.is_none());
+        let voice = self.kernels.voice(sample.host as usize, is_there);
+        let counted_once = voice.of(sample);
+        self.counters.add(&counted_once);
         for note in &sample.notes {
             // Counters are opened anew for each stage, and say the same anew.
             if self.remarks.len() < MOST_HAPPENED && self.remarks.insert((sample.host, note.clone())) {
@@ -334,10 +343,12 @@ impl Board {
             }
         }
         let Some(stage) = self.stages.get(sample.stage as usize) else { return };
-        let system = System::of(sample);
         let (start_s, length_s) = (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
         let key = (sample.stage, sample.number);
-        super::track::Part::merge(self.kernel.at(key, start_s, length_s), system);
+        if voice.is_any() {
+            super::track::Part::merge(self.kernel.at(key, start_s, length_s), System::of(&counted_once));
+        }
+        let system = System::of(sample);
         if let Some(host) = self.hosts.get_mut(sample.host as usize) {
             host.system = Some((system, sample.length_ns));
             super::track::Part::merge(host.kernel.at(key, start_s, length_s), system);

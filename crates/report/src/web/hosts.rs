@@ -4,6 +4,7 @@ use super::board::{Board, HostBoard};
 use super::page::View;
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
+use model::Kernels;
 
 /// Hosts in one window.
 pub const WINDOW: usize = 50;
@@ -13,6 +14,18 @@ pub fn table(board: &Board, view: &View) -> Markup {
     let lost = (0..).zip(&board.hosts).filter(|(_, host)| host.lost.is_some()).map(|(host, _)| host).collect();
     let listed = Listed { count: board.hosts.len(), name: &|host| board.name(host), lost, head: &HEAD };
     windowed(&listed, view, &|host| row(board, view, host))
+}
+
+/// Above what all hosts did: how many, and that a kernel counts once where they share one.
+pub(super) fn together(hosts: usize, kernels: &Kernels) -> String {
+    let all = words::counted(hosts as u64, "host");
+    match kernels.count() {
+        shared if shared < hosts => {
+            let kernels = words::counted(shared as u64, "kernel");
+            format!("{all} together, on {kernels}: what a kernel counts is in the sums once.")
+        }
+        _ => format!("{all} together."),
+    }
 }
 
 /// Hosts that are listed: their names, who is lost, and the head of their table.

@@ -151,9 +151,7 @@ fn stage(board: &Board, number: usize, state: &StageState) -> Markup {
 
 fn charts_head(board: &Board, view: &View) -> Markup {
     match view.host {
-        None if board.hosts.len() > 1 => {
-            classed("p", "lead", format!("All {} together.", words::counted(board.hosts.len() as u64, "host")))
-        }
+        None if board.hosts.len() > 1 => classed("p", "lead", hosts::together(board.hosts.len(), &board.kernels)),
         None => Markup::new(),
         Some(number) => {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");

@@ -55,6 +55,40 @@ fn a_counter_that_a_kernel_lacks_is_told_once_and_not_with_each_stage() {
 }
 
 #[test]
+fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once() {
+    let record = measured(3, 1).record();
+    let mut facts = record.testbed.clone();
+    facts.iter_mut().for_each(|facts| facts.identity = "b00t net:[1] uts:[1] mnt:[1]".to_owned());
+    let mut board = Board::new(record.plan.clone(), facts, "1", 0);
+    board.event(&Event::StageStarted { stage: 0, unix_ns: 0 });
+    let second = |board: &mut Board, number: u32| {
+        for host in 0..3 {
+            let start_ns = u64::from(number) * 1_000_000_000;
+            let sample = CounterSample { number, start_ns, ..crate::watch::testing::busy(host, 1) };
+            board.event(&Event::Counters(Box::new(sample)));
+        }
+    };
+    let charts = part(&board, &View::default(), "charts");
+    assert!(charts.contains("3 hosts together, on 1 kernel: what a kernel counts is in the sums once."), "{charts}");
+    let sent = |board: &Board| board.kernel.slots().last().map(|slot| slot.part.sent_bytes);
+    second(&mut board, 0);
+    assert_eq!(sent(&board), Some(2 << 20));
+    assert!(board.hosts.iter().all(|host| host.system.is_some_and(|(system, _)| system.sent_bytes == 2 << 20)));
+    let note = Note { stage: Some(0), host: 0, kind: NoteKind::HostLost, detail: "gone".to_owned() };
+    board.event(&Event::Note(note));
+    second(&mut board, 1);
+    assert_eq!(sent(&board), Some(2 << 20), "the next one tells of it");
+    let metrics = String::from_utf8(board.metrics(Form::Text)).expect("text");
+    let of = |family: &str| metrics.lines().filter(|line| line.starts_with(family)).count();
+    assert_eq!(
+        of("plimsoll_host_network_transmit_bytes_total{"),
+        2,
+        "the first until it was lost, then the second: {metrics}"
+    );
+    assert_eq!(of("plimsoll_host_disk_io_now{"), 2, "two devices of one host; a lost one has no states: {metrics}");
+}
+
+#[test]
 fn a_run_that_goes_on_says_where_it_stands() {
     let board = told(&measured(2, 900).record());
     let view = View::default();

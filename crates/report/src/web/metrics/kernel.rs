@@ -249,6 +249,12 @@ impl Kernel {
         }
     }
 
+    /// A host is gone: its totals stay, and what its states were says nothing of now.
+    pub fn lost(&mut self, host: u32) {
+        let is_state = |place: usize| SHOWN.get(place).is_some_and(|shown| shown.metric.is_gauge());
+        self.values.retain(|(place, of, _), _| *of != host || !is_state(*place));
+    }
+
     /// Writes the families behind `out`.
     pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
         let mut family: Option<Family> = None;

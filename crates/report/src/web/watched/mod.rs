@@ -11,19 +11,20 @@ use super::metrics::{self, Form, Kernel};
 use super::page::View;
 use super::track::{Part, Slot, Track};
 use crate::watch::figures::sums;
+use model::kernels::Voice;
 use model::testbed::HostFacts;
-use model::{CounterSample, Nanos};
+use model::{CounterSample, Kernels, Nanos, Occurrence};
 pub(crate) use node::Node;
 use std::collections::VecDeque;
 
 /// Things that happened which are kept for the page.
 const MOST_HAPPENED: usize = 500;
+/// Instants in charts: more cannot be told apart.
+const MOST_INSTANTS: usize = 100;
 
 /// What is known of a host.
 #[derive(Debug, Default)]
 struct Host {
-    /// The number of the first host of the same machine, which may be itself.
-    machine: usize,
     /// Why it is lost, if it is.
     lost: Option<String>,
     /// Its last interval, and its length in ns.
@@ -35,6 +36,7 @@ struct Host {
 #[derive(Debug)]
 pub struct Watching {
     facts: Vec<HostFacts>,
+    kernels: Kernels,
     version: String,
     started_unix_ns: u64,
     interval: Nanos,
@@ -42,6 +44,8 @@ pub struct Watching {
     /// All hosts together.
     total: Track<Node>,
     happened: VecDeque<Happened>,
+    /// Instants that stand in charts: seconds after the watch began, and words.
+    instants: VecDeque<(f64, String)>,
     counters: Kernel,
     revision: u64,
     is_over: bool,
@@ -50,18 +54,16 @@ pub struct Watching {
 impl Watching {
     /// Hosts of which nothing was heard yet, each to tell every `interval`. `started_unix_ns` is the wall clock in ns since 1970.
     pub fn new(facts: Vec<HostFacts>, version: &str, started_unix_ns: u64, interval: Nanos) -> Watching {
-        let machine = |(number, host): (usize, &HostFacts)| {
-            let same = |other: &HostFacts| !host.identity.is_empty() && other.identity == host.identity;
-            facts.iter().position(same).unwrap_or(number)
-        };
         Watching {
-            hosts: facts.iter().enumerate().map(machine).map(|machine| Host { machine, ..Host::default() }).collect(),
+            hosts: facts.iter().map(|_| Host::default()).collect(),
+            kernels: Kernels::of(&facts),
             facts,
             version: version.to_owned(),
             started_unix_ns,
             interval,
             total: Track::default(),
             happened: VecDeque::new(),
+            instants: VecDeque::new(),
             counters: Kernel::default(),
             revision: 0,
             is_over: false,
@@ -71,10 +73,11 @@ impl Watching {
     /// Takes in what a host's kernel counted; of a host that nobody knows, nothing.
     pub fn counters(&mut self, sample: &CounterSample) {
         let number = sample.host as usize;
-        let is_in_total = self.speaks(number);
+        let voice = self.voice(number);
         let (Some(host), Some(facts)) = (self.hosts.get_mut(number), self.facts.get(number)) else { return };
         self.revision += 1;
-        self.counters.add(sample);
+        let counted_once = voice.of(sample);
+        self.counters.add(&counted_once);
         let node = Node::of(sample, &sums(sample, facts));
         host.last = Some((node, sample.length_ns));
         let (start_s, length_s) = (sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
@@ -82,29 +85,41 @@ impl Watching {
         let interval = (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
         let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
         host.over_time.at(key, start_s, length_s).merge(node);
-        if is_in_total {
-            self.total.at(key, start_s, length_s).merge(node);
+        if voice.is_any() {
+            let part = Node::of(&counted_once, &sums(&counted_once, facts));
+            self.total.at(key, start_s, length_s).merge(part);
         }
-        for note in &sample.notes {
+        for note in sample.notes.iter().filter(|_| voice.is_any()) {
             let words = format!("{}: {note}", self.name(sample.host));
             self.tell("note", words);
         }
     }
 
-    /// Whether a host's counters are in the sum of all: of several agents on one machine, which tell of one kernel, the first that is left.
-    fn speaks(&self, number: usize) -> bool {
-        let Some(host) = self.hosts.get(number) else { return false };
-        let is_there = |other: &&Host| other.machine == host.machine && other.lost.is_none();
-        self.hosts.iter().skip(host.machine).find(is_there).is_some_and(|first| std::ptr::eq(first, host))
+    /// What of a host's counters is in the sum of all.
+    fn voice(&self, number: usize) -> Voice {
+        self.kernels.voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
     }
 
     /// A host is gone.
-    pub fn lost(&mut self, host: u32, why: &str) {
-        let words = format!("{}: lost: {why}", self.name(host));
-        let Some(host) = self.hosts.get_mut(host as usize) else { return };
+    pub fn lost(&mut self, number: u32, why: &str) {
+        let words = format!("{}: lost: {why}", self.name(number));
+        let Some(host) = self.hosts.get_mut(number as usize) else { return };
         host.lost = Some(why.to_owned());
+        self.counters.lost(number);
         self.revision += 1;
         self.tell("note", words);
+    }
+
+    /// Takes in what was found on a host: it stands at its instant in the charts and in the list.
+    pub fn found(&mut self, found: &Occurrence) {
+        let host = found.host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", self.name(host)));
+        let words = crate::occurrences::line_of(found, host.as_deref().unwrap_or_default());
+        self.revision += 1;
+        if self.instants.len() == MOST_INSTANTS {
+            self.instants.pop_front();
+        }
+        self.instants.push_back((found.at_s(), words.clone()));
+        self.tell_at(found.at_s(), "mark", words);
     }
 
     /// Nothing more comes.
@@ -127,7 +142,7 @@ impl Watching {
     /// All hosts over time, without the last stretch while some are still to tell of it: a part of them would look like a slump.
     fn whole_slots(&self) -> &[Slot<Node>] {
         let slots = self.total.slots();
-        let alive = (0..self.hosts.len()).filter(|host| self.speaks(*host)).count() as u64;
+        let alive = (0..self.hosts.len()).filter(|host| self.voice(*host).is_any()).count() as u64;
         match slots.split_last() {
             Some((last, before)) if last.part.samples < u64::from(last.intervals) * alive && !self.is_over => before,
             _ => slots,
@@ -135,10 +150,14 @@ impl Watching {
     }
 
     fn tell(&mut self, kind: &'static str, words: String) {
+        self.tell_at(self.now_s(), kind, words);
+    }
+
+    fn tell_at(&mut self, at_s: f64, kind: &'static str, words: String) {
         if self.happened.len() == MOST_HAPPENED {
             self.happened.pop_front();
         }
-        self.happened.push_back(Happened { at_s: self.now_s(), kind, words });
+        self.happened.push_back(Happened { at_s, kind, words });
     }
 }
 

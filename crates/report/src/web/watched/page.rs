@@ -76,20 +76,20 @@ fn head(watching: &Watching) -> Markup {
 
 fn drawn(watching: &Watching, view: &View) -> Markup {
     let end_s = watching.now_s();
+    let instants: Vec<(f64, String)> = watching.instants.iter().cloned().collect();
     match view.host {
         None => {
-            let charts = over_time(watching.whole_slots(), end_s);
+            let charts = over_time(watching.whole_slots(), end_s, &instants);
             if watching.hosts.len() < 2 {
                 return charts;
             }
-            let all = words::counted(watching.hosts.len() as u64, "host");
-            [classed("p", "lead", format!("All {all} together.")), charts].into()
+            [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts].into()
         }
         Some(number) => {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
             let head = [Markup::from(format!("{} alone. ", watching.name(number))), all];
             let charts = match watching.hosts.get(number as usize) {
-                Some(host) => over_time(host.over_time.slots(), end_s),
+                Some(host) => over_time(host.over_time.slots(), end_s, &instants),
                 None => Markup::from("There is no such host."),
             };
             [classed("p", "lead", head), charts].into()
@@ -97,7 +97,7 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
     }
 }
 
-fn over_time(slots: &[Slot<Node>], end_s: f64) -> Markup {
+fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Markup {
     if slots.is_empty() {
         return plain("p", "Nothing was told yet.");
     }
@@ -111,12 +111,12 @@ fn over_time(slots: &[Slot<Node>], end_s: f64) -> Markup {
     };
     let iops = both(&|slot, side| charts::rate(slot, side.ios));
     let bytes = both(&|slot, side| charts::mebi_rate(slot, side.bytes));
-    let latency = both(&|_, side| side.latency_ns().map(|ns| ns.max(1.0)));
+    let latency = both(&|_, side| side.latency_ns().filter(|ns| *ns > 0.0));
     let content = [
-        charts::over_time("IOPS", words::iops, end_s, iops).render(),
-        charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes).render(),
-        charts::on_factors("Latency in the kernel, mean", end_s, latency).render(),
-        charts::system(slots, |node| node.system, end_s, &[]),
+        charts::over_time("IOPS", words::iops, end_s, iops).render_with(instants),
+        charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes).render_with(instants),
+        charts::on_factors("Latency in the kernel, mean", end_s, latency).render_with(instants),
+        charts::system(slots, |node| node.system, end_s, instants),
     ];
     classed("div", "charts", content.into_iter().collect::<Markup>())
 }

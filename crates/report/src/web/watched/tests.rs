@@ -52,6 +52,25 @@ fn agents_of_one_machine_count_once_in_the_total_whoever_of_them_is_left() {
 }
 
 #[test]
+fn what_is_found_stands_in_the_list_and_at_its_instant_in_the_charts() {
+    let mut watching = hosts(2);
+    (0..3).for_each(|now| (0..2).for_each(|host| watching.counters(&second(host, now, 1))));
+    let before = watching.revision();
+    let found = Occurrence {
+        host: Some(1),
+        at_ns: 1_500_000_000,
+        ..Occurrence::new(model::OccurrenceKind::KernelLog, "nvme0: I/O error <b>")
+    };
+    watching.found(&found);
+    assert!(watching.revision() > before);
+    let list = part(&watching, &View::default(), "happened");
+    assert!(list.contains("kernel log: n1: nvme0: I/O error &lt;b&gt;"), "{list}");
+    assert!(part(&watching, &View::default(), "charts").contains("class=\"instant\""));
+    (0..2_000).for_each(|_| watching.found(&found));
+    assert_eq!((watching.happened.len(), watching.instants.len()), (MOST_HAPPENED, MOST_INSTANTS), "bounded");
+}
+
+#[test]
 fn what_hosts_tell_stands_in_the_table_and_in_the_metrics() {
     let mut watching = hosts(2);
     let before = watching.revision();
