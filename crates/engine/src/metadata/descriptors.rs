@@ -13,9 +13,7 @@ const FIRST: RawFd = 3;
 ///
 /// To be called before the thread opens anything: what it opened until then is open in both tables, and dropping it closes it in one.
 pub(super) fn keep_own(kept: Option<BorrowedFd<'_>>) -> bool {
-    // SAFETY: the table of this thread is copied, those of all others stay as they are. What this thread borrows from them has the same
-    // number in the copy, and it owns no descriptor yet.
-    if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+    if !leave_shared() {
         return false;
     }
     // Copies would keep open what others close: pipes, sockets, locks.
@@ -27,6 +25,17 @@ pub(super) fn keep_own(kept: Option<BorrowedFd<'_>>) -> bool {
         _ => close(FIRST, RawFd::MAX),
     }
     true
+}
+
+/// Goes on with a copy of the shared table; false where the system refuses that.
+fn leave_shared() -> bool {
+    // Filters of containers that forbid `unshare` mostly know nothing of this one; kernels before 5.9 have only the former.
+    //
+    // SAFETY: no descriptor has the largest number, so that nothing is closed. The table of this thread is copied, those of all others stay
+    // as they are. What this thread borrows from them has the same number in the copy, and it owns no descriptor yet.
+    let copied = unsafe { libc::syscall(libc::SYS_close_range, RawFd::MAX, RawFd::MAX, libc::CLOSE_RANGE_UNSHARE) };
+    // SAFETY: as above; the table is copied, and nothing else.
+    copied == 0 || unsafe { libc::unshare(libc::CLONE_FILES) } == 0
 }
 
 /// Closes the descriptors from `first` to `last` in the table of this thread.
