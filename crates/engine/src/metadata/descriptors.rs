@@ -69,7 +69,7 @@ mod tests {
                 let here = rustix::fs::openat(kept, ".", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
                 // SAFETY: asks for a flag of a number, whatever that is.
                 let is_open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
-                tell.send((is_own, here.as_ref().map(|here| here.as_raw_fd()).ok(), is_open)).expect("is heard");
+                tell.send((is_own, here.as_ref().map(AsRawFd::as_raw_fd).ok(), is_open)).expect("is heard");
                 let _ = released.recv();
             });
             let (is_own, opened, is_open) = told.recv_timeout(Duration::from_secs(60)).expect("the thread speaks");
