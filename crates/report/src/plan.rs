@@ -6,6 +6,7 @@ use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
@@ -242,12 +243,23 @@ fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
     let stages: Option<&[u32]> =
         host.parts.iter().find(|part| part.targets.contains(&target)).map(|part| part.stages.as_slice());
     let is_here = |stage: &&HostStage| stages.is_none_or(|stages| stages.contains(&stage.stage));
-    let files = |host: &HostPlan| host.stages.iter().filter(is_here).map(HostStage::operations).max().unwrap_or(0);
+    // Hosts need not be at their fullest at the same point.
+    let mut files: BTreeMap<u32, u64> = BTreeMap::new();
+    for stage in plan.hosts.iter().flat_map(|host| &host.stages).filter(is_here) {
+        let sum = files.entry(stage.stage).or_default();
+        *sum = sum.saturating_add(stage.operations());
+    }
+    let fullest = files.into_values().max().unwrap_or(0);
+    let sizes = || trees().map(|tree| tree.size);
+    let (least, most) = (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default());
     let noun = if directories == 1 { "directory" } else { "directories" };
     Some(format!(
         "{} of {} at a time, in {} with {} {noun}",
-        words::counted(plan.hosts.iter().map(files).fold(0, u64::saturating_add), "file"),
-        sizes_of(first, plan.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add)),
+        words::counted(fullest, "file"),
+        match least == most {
+            true => sizes_of(first, plan.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add)),
+            false => format!("{least} to {most}"),
+        },
         words::counted(trees().count() as u64, "tree"),
         words::count(directories)
     ))

@@ -1,6 +1,7 @@
 //! Operations on whole files: trees of them, and the workers that create, look up, read and remove them.
 
 mod calls;
+mod descriptors;
 mod forest;
 mod path;
 mod worker;

@@ -1,6 +1,7 @@
 //! One worker of a metadata stage: its operation on each of its files, once; or a mix of operations on any of them, for a time.
 
 use super::calls::Files;
+use super::descriptors::keep_own;
 use super::forest::visit;
 use crate::clock::Clock;
 use crate::crew::{Shared, begin_on_time, page};
@@ -72,6 +73,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let Some(tree) = shared.plan.trees.get(share.tree as usize) else { return WorkerEnd::Complete };
     let visited;
     let root = if tree.joined {
+        keep_own(None);
         match visit(tree) {
             Ok(root) => visited = root,
             Err(error) => return WorkerEnd::Broken(error),
@@ -80,6 +82,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     } else {
         let own = shared.plan.trees.iter().take(share.tree as usize).filter(|tree| !tree.joined).count();
         let Some(root) = shared.trees.get(own) else { return WorkerEnd::Complete };
+        keep_own(Some(root.as_fd()));
         root.as_fd()
     };
     let clock = shared.control.clock();

@@ -5,7 +5,7 @@ use super::{Refusal, RefusalKind, Request};
 use crate::event::NoteKind;
 use crate::plan::PlanNote;
 use crate::spec::arithmetic::{Computed, Name};
-use crate::spec::{self, Auto, PointSpec, Problem, Span, WorkloadSpec};
+use crate::spec::{self, Auto, LayoutKind, PointSpec, Problem, Span, WorkloadSpec};
 use crate::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -124,7 +124,36 @@ fn compute(
         let computed = point.spec.layout.compute(|_| true, &with_files);
         wrong.keep(computed, "", &point.spec.sweep, &mut point.values);
     }
+    if point.spec.layout.kind.value == LayoutKind::Tree {
+        compute_tree(&known, &mut point, wrong);
+    }
     Some(point)
+}
+
+/// The tree of a point: its files first, because its other fields may ask for them.
+fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<'_, '_>) {
+    let tree = &mut point.spec.tree;
+    let mut computed = tree.compute(|key| key == "files", &|name| known.value(name));
+    if computed.iter().all(|computed| computed.outcome.is_ok()) {
+        let files = tree.files.value.0 as f64;
+        let with_files = |name| if name == Name::Files { Some(files) } else { known.value(name) };
+        computed.extend(tree.compute(|_| true, &with_files));
+    }
+    let is_good = !computed.is_empty() && computed.iter().all(|computed| computed.outcome.is_ok());
+    wrong.keep(computed, "tree.", &point.spec.sweep, &mut point.values);
+    if is_good {
+        let mut problems = Vec::new();
+        spec::check_tree(&point.spec.tree, &mut problems);
+        let at = at(&point.spec.sweep);
+        let tell = |problem: &Problem| wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy);
+        problems.iter().for_each(tell);
+    }
+}
+
+/// The values of a sweep, behind what is wrong at them.
+fn at(sweep: &[(String, String)]) -> String {
+    let axes: Vec<String> = sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    if axes.is_empty() { String::new() } else { format!(" at {}", axes.join(" ")) }
 }
 
 /// Whether points have layouts of their own, each a part of the one that is prepared.
@@ -227,8 +256,7 @@ impl Wrong<'_, '_> {
             match field.outcome {
                 Ok(value) => values.push((format!("{prefix}{}", field.key), value)),
                 Err(error) => {
-                    let axes: Vec<String> = sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-                    let at = if axes.is_empty() { String::new() } else { format!(" at {}", axes.join(" ")) };
+                    let at = at(sweep);
                     let what = format!("{prefix}{} = \"{}\" {}{at}", field.key, field.text, error.message);
                     self.tell(&field.span, &what, &error.remedy);
                 }

@@ -1,5 +1,6 @@
 //! The stages of a run, and each host's share of them.
 
+use super::clients::are_imagined;
 use super::layout::{Sizes, workers};
 use super::rotation::Groups;
 use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
@@ -42,7 +43,7 @@ pub(super) fn stages(
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
-        if let Some(work) = metadata_work(request, point, times) {
+        if let Some(work) = metadata_work(point, times) {
             stages.push(Stage { kind: StageKind::Measure, point: Some(number as u32), works: vec![work] });
             continue;
         }
@@ -77,9 +78,9 @@ pub(super) fn stages(
 
 /// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes blocks. The suite was checked: such a
 /// point has one workload, with one operation or mix.
-fn metadata_work(request: &Request<'_>, point: &PointSpec, times: &Times) -> Option<Work> {
+fn metadata_work(point: &PointSpec, times: &Times) -> Option<Work> {
     let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
-    let tree = &request.spec.tree;
+    let tree = &point.tree;
     let size = tree.largest();
     // Each worker ends with its last file, and there is nothing of its own to flush or close; what the first had done when it was is known.
     let every = Once { stonewall: false, fsync: false, close: false };
@@ -204,9 +205,10 @@ pub(super) fn host_plan(
         let mut workers: Vec<Worker> = Vec::new();
         for (index, work) in stage.works.iter().enumerate() {
             let workload = of_workloads.and_then(|point| point.workloads.get(index));
+            let tree = of_workloads.map(|point| &point.tree);
             let worker = Worker { work: index as u32, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
-            if let (Some(metadata), Some(workload)) = (work.metadata, workload) {
-                match forest.shares(workload, &metadata, self::workers(workload, host.facts)) {
+            if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
+                match forest.shares((tree, workload), &metadata, self::workers(workload, host.facts)) {
                     Ok(shares) => {
                         workers.extend(shares.into_iter().map(|share| Worker { files: Some(share), ..worker.clone() }));
                     }
@@ -237,7 +239,9 @@ pub(super) fn host_plan(
         host_stages.push(HostStage { stage: number as u32, kind: stage.kind, works: stage.works.clone(), workers });
     }
     let trees = forest.into_trees();
-    refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
+    if !are_imagined(request.spec) {
+        refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
+    }
     let contents = contents::contents(request, &host.targets, &host_stages);
     refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets), &host_stages));
     refusals.dedup();

@@ -5,7 +5,7 @@ use super::{Refusal, RefusalKind, Request};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
 use crate::plan::{HostStage, PlannedTarget, Target};
-use crate::spec::{OtherFiles, WorkloadSpec};
+use crate::spec::{OtherFiles, TreeSpec, WorkloadSpec};
 use crate::testbed::{HostFacts, TargetFacts};
 use crate::units::Bytes;
 
@@ -17,13 +17,27 @@ pub fn tree_name(number: u32) -> String {
     format!("tree-{number:05}")
 }
 
-/// The trees of one host while it is planned. Points with as many workers share theirs.
+/// By what a tree is known to be the same one at another point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    /// Workers among whom the files are shared out.
+    workers: u64,
+    /// Which of the trees of that sharing it is.
+    number: u64,
+    files: u64,
+    size: Bytes,
+    depth: u32,
+    fan_out: u64,
+    per_directory: u64,
+}
+
+/// The trees of one host while it is planned. Points with as many workers share theirs, unless arithmetic gives them different ones.
 pub(super) struct Forest<'a> {
     request: &'a Request<'a>,
     targets: &'a [Target],
     trees: Vec<Tree>,
-    /// Of each tree: the workers among whom the files are shared out, and its number among the trees of that sharing.
-    keys: Vec<(u32, u32)>,
+    /// Of each tree.
+    keys: Vec<Key>,
 }
 
 impl<'a> Forest<'a> {
@@ -35,10 +49,10 @@ impl<'a> Forest<'a> {
         self.trees
     }
 
-    /// The files of each of `workers` workers in the point of `workload` that does `work`.
+    /// The files of each of `workers` workers in the point of `workload` that does `work` on a tree as `spec` has it.
     pub(super) fn shares(
         &mut self,
-        workload: &WorkloadSpec,
+        (spec, workload): (&TreeSpec, &WorkloadSpec),
         work: &MetadataWork,
         workers: u32,
     ) -> Result<Vec<FileShare>, Refusal> {
@@ -47,8 +61,7 @@ impl<'a> Forest<'a> {
         if workers == 0 {
             return Ok(Vec::new());
         }
-        let spec = &self.request.spec.tree;
-        let scaled = self.request.scale.size.apply(spec.files.value);
+        let scaled = self.request.scale.size.apply(spec.files.value.0);
         let files = if self.request.scale.size.is_one() { scaled } else { scaled.max(u64::from(workers)) };
         if files < u64::from(workers) {
             return Err(Refusal::new(
@@ -62,7 +75,7 @@ impl<'a> Forest<'a> {
         if spec.unique.value {
             for worker in 0..workers {
                 let own = part(files, worker, workers);
-                let (tree, _) = self.tree(workers, worker, own);
+                let tree = self.tree(spec, (workers, worker), own);
                 shares.push(self.share(op, tree, own, (0, 1)));
             }
         } else {
@@ -72,7 +85,7 @@ impl<'a> Forest<'a> {
                 let (number, place) = (worker % trees, worker / trees);
                 let sharing = (workers - number).div_ceil(trees);
                 let all = part(files, number, trees).max(sharing);
-                let (tree, _) = self.tree(workers, number, all);
+                let tree = self.tree(spec, (workers, number), all);
                 shares.push(self.share(op, tree, all, (place, sharing)));
             }
         }
@@ -89,32 +102,40 @@ impl<'a> Forest<'a> {
         FileShare { tree, first: turn, step: of, count: all.saturating_sub(turn).div_ceil(of) }
     }
 
-    /// The number of the tree that is number `number` of those for so many workers.
-    fn tree(&mut self, workers: u64, number: u64, files: u64) -> (u32, &Tree) {
-        let key = (workers as u32, number as u32);
+    /// The place of the tree that is number `number` of those for `workers` workers, and has so many files.
+    fn tree(&mut self, spec: &TreeSpec, (workers, number): (u64, u64), files: u64) -> u32 {
+        let key = Key {
+            workers,
+            number,
+            files,
+            size: spec.largest(),
+            depth: spec.depth.value.0 as u32,
+            fan_out: spec.fan_out.value.0,
+            per_directory: spec.per_directory.value.0,
+        };
         let index = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            let spec = &self.request.spec.tree;
             let target = (number % self.targets.len().max(1) as u64) as u32;
             let root = match self.targets.get(target as usize).map(|target| &target.kind) {
                 Some(PlannedTarget::Directory { root }) => root.as_str(),
                 // Refused where targets are planned.
                 _ => "",
             };
+            let Key { size, depth, fan_out, per_directory, .. } = key;
             self.trees.push(Tree {
                 target,
                 path: format!("{root}/{}", tree_name(self.trees.len() as u32)),
                 files,
-                size: spec.largest(),
+                size,
                 sizes: spec.mix().cloned(),
-                depth: spec.depth.value as u32,
-                fan_out: spec.fan_out.value,
-                per_directory: spec.per_directory.value,
+                depth,
+                fan_out,
+                per_directory,
                 joined: false,
             });
             self.keys.push(key);
             self.keys.len() - 1
         });
-        (index as u32, &self.trees[index])
+        index as u32
     }
 }
 

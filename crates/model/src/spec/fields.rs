@@ -3,7 +3,7 @@
 
 use super::metadata::Operations;
 use super::placement::HostSet;
-use super::reader::{Amount, Auto, Count, Field, Given, Reader, words};
+use super::reader::{Amount, Auto, Count, Field, Given, Reader, Whole, words};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
@@ -372,17 +372,17 @@ spec_table! {
     /// The files of a layout of kind `tree`. They are created and removed by the operations of the workloads; the directories that hold them are there before anything is measured.
     pub struct TreeSpec {
         /// Files on each host, all workers together.
-        files: u64 = 100_000,
+        files: Whole = Whole(100_000),
         /// The size of each file, at most 64 MiB; it is written and read in one piece.
         size: Bytes = Bytes(0),
         /// The sizes of files, where they differ, with weights, each at most 64 MiB: with `"4KiB:70, 64KiB:20, 1MiB:10"` seven of ten files have 4 KiB. Which file has which size follows from its number. Instead of `size`.
         sizes: Auto<SizeMix> = Auto::Auto,
         /// Files in each of the lowest directories.
-        per_directory: u64 = 1_000,
+        per_directory: Whole = Whole(1_000),
         /// Levels of directories above the files, at most 16. At 0 there are none, and `per_directory` and `fan_out` mean nothing.
-        depth: u64 = 1,
+        depth: Whole = Whole(1),
         /// Directories in each directory from the second level on; the first level has as many as the files need.
-        fan_out: u64 = 10,
+        fan_out: Whole = Whole(10),
         /// Each worker has a tree of its own. Otherwise all workers of a host take turns with the files of one tree, and work in the same directories.
         unique: bool = true,
     }

@@ -172,7 +172,8 @@ pub(super) fn check(
     check_order(points, problems);
 }
 
-fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
+/// Complains about values that a tree cannot have. Fields that are still to be computed stand at their defaults, which are good.
+pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
     let mut ask = |good: bool, span, message: String, remedy: String| {
         if !good {
             problems.push(Problem::new(span, message, remedy));
@@ -180,7 +181,7 @@ fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
     };
     let (files, size) = (&tree.files, &tree.size);
     let remedy = format!("write a whole number from 1 to {MOST_FILES}");
-    ask((1..=MOST_FILES).contains(&files.value), place(files), format!("{} files make no tree", files.value), remedy);
+    ask((1..=MOST_FILES).contains(&files.value.0), place(files), format!("{} files make no tree", files.value), remedy);
     ask(
         size.value <= MOST_SIZE,
         place(size),
@@ -195,13 +196,13 @@ fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
         ask(size.span.is_none(), place(&tree.sizes), message, "leave out size, or sizes".into());
     }
     let each = &tree.per_directory;
-    ask(each.value > 0, place(each), "no file in any directory".into(), "write at least 1".into());
+    ask(each.value.0 > 0, place(each), "no file in any directory".into(), "write at least 1".into());
     let fan_out = &tree.fan_out;
-    ask(fan_out.value > 0, place(fan_out), "no directory in any directory".into(), "write at least 1".into());
+    ask(fan_out.value.0 > 0, place(fan_out), "no directory in any directory".into(), "write at least 1".into());
     let depth = &tree.depth;
     let remedy = format!("write 0 to {MOST_DEPTH}");
     let levels = format!("{} levels of directories are too many", depth.value);
-    ask(depth.value <= u64::from(MOST_DEPTH), place(depth), levels, remedy);
+    ask(depth.value.0 <= u64::from(MOST_DEPTH), place(depth), levels, remedy);
 }
 
 /// An amount of blocks is none of files.

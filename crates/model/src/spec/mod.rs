@@ -27,10 +27,11 @@ pub use fields::{
     FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, OtherFiles, Pin, Poll, Sharing, Spread,
     StagesSpec, SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
+pub(crate) use metadata::check_tree;
 pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
-pub use reader::{Amount, Auto, Count, Field, Given, Problem, nearest};
+pub use reader::{Amount, Auto, Count, Field, Given, Problem, Whole, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
@@ -93,6 +94,8 @@ pub struct PointSpec {
     pub repetition: u32,
     /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic that may come to other values at each point.
     pub layout: LayoutSpec,
+    /// The tree of its layout, with arithmetic that may come to other values at each point.
+    pub tree: TreeSpec,
 }
 
 /// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that are known before the field is.
@@ -109,6 +112,14 @@ fn layout_names(key: &str) -> &'static [Name] {
     match key {
         "files" => Name::first(7),
         _ => &Name::ALL,
+    }
+}
+
+/// The names that arithmetic in a field of a tree may ask for: nothing of requests for blocks.
+fn tree_names(key: &str) -> &'static [Name] {
+    match key {
+        "files" => Name::first(5),
+        _ => &[Name::Memory, Name::Cpus, Name::Hosts, Name::Free, Name::Workers, Name::Files],
     }
 }
 
@@ -216,7 +227,7 @@ impl Spec {
         let labels = placement::read_labels(root, problems);
         let targets = placement::read_targets(root, &labels, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
-        let points = read_points(root, &layout, &sweep, problems);
+        let points = read_points(root, (&layout, &tree), &sweep, problems);
         let events = event::read(root, &points, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
@@ -270,8 +281,10 @@ pub(crate) fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>
         None => (&empty, 0..0),
     };
     let mut reader = Reader::new(table, span, problems);
-    if key == "layout" {
-        reader = reader.with_names(layout_names);
+    match key {
+        "layout" => reader = reader.with_names(layout_names),
+        "tree" => reader = reader.with_names(tree_names),
+        _ => {}
     }
     let read = read(&mut reader);
     reader.finish();
@@ -279,7 +292,12 @@ pub(crate) fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>
 }
 
 /// Every point once, in the order of the file.
-fn read_points(root: &Table, layout: &LayoutSpec, sweep: &Sweep, problems: &mut Vec<Problem>) -> Vec<PointSpec> {
+fn read_points(
+    root: &Table,
+    (layout, tree): (&LayoutSpec, &TreeSpec),
+    sweep: &Sweep,
+    problems: &mut Vec<Problem>,
+) -> Vec<PointSpec> {
     let workloads: &[Node] = match root.get("workload") {
         Some(Node { value: Value::Array(workloads), .. }) => workloads,
         Some(node) => {
@@ -308,7 +326,8 @@ fn read_points(root: &Table, layout: &LayoutSpec, sweep: &Sweep, problems: &mut 
                 |(table, span): &(&Table, Span)| read_workload(table, span.clone(), sweep, combination, problems);
             let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
             let layout = read_layout(root, layout, sweep, combination, problems);
-            points.push(PointSpec { workloads, sweep: sweep.labels(combination), repetition: 1, layout });
+            let (sweep, tree) = (sweep.labels(combination), tree.clone());
+            points.push(PointSpec { workloads, sweep, repetition: 1, layout, tree });
         }
     }
     points

@@ -293,6 +293,51 @@ impl Field for u64 {
     }
 }
 
+/// A whole number that arithmetic may come to. Unlike a [`Count`] it is never rounded: who wants that writes `floor(…)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole(pub u64);
+
+impl fmt::Display for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Field for Whole {
+    const KIND: &'static str = u64::KIND;
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        u64::read(node).map(Whole)
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+
+    const ARITHMETIC: Option<Unit> = Some(Unit::Size);
+
+    fn computed(value: f64) -> Result<Self, UnitError> {
+        let refuse = |message: String, remedy: &str| Err(UnitError { message, remedy: remedy.into() });
+        if value < 0.0 {
+            return refuse(
+                format!("comes to {value}, which is less than 0"),
+                "write arithmetic that comes to at least 0",
+            );
+        }
+        if value > MOST_WHOLE {
+            let remedy = "write arithmetic that comes to less, such as min(…, 1_000_000)";
+            return refuse(format!("comes to {value:.0}"), remedy);
+        }
+        if value.fract() != 0.0 {
+            return refuse(format!("comes to {value}, which is not a whole number"), "round it down: \"floor(…)\"");
+        }
+        Ok(Whole(value as u64))
+    }
+}
+
+/// Beyond 2^53 not every whole number has a value of its own in the arithmetic.
+const MOST_WHOLE: f64 = (1u64 << 53) as f64;
+
 /// How many there are of something: 1 to 65,536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);

@@ -49,17 +49,17 @@ pub fn reference() -> String {
 fn write_arithmetic(page: &mut String) {
     page.push_str(
         "\n## Arithmetic\n\n\
-         In `[layout]`, `[[workload]]` and the axes, a size or a count can be computed: `size = \"2 * memory / workers\"`, `files = \"2048 / workers\"`, \
-         `workers = [1, \"cpus / 2\", \"cpus\"]`. There are `+ - * / ( )`, `min(a, b, …)`, `max(a, b, …)`, numbers, and sizes with their units; in `skip`, also \
-         `< <= > >= == !=`, `and`, `or` and `not`. The result is rounded down to a whole number, for each point anew; `plimsoll plan` shows it, and a value \
-         of 0 or a division by zero is refused.\n\n| name | what it stands for |\n|---|---|\n",
+         In `[layout]`, `[tree]`, `[[workload]]` and the axes, a size or a count can be computed: `size = \"2 * memory / workers\"`, `files = \"2048 / workers\"`, \
+         `workers = [1, \"cpus / 2\", \"cpus\"]`. There are `+ - * / ( )`, `min(a, b, …)`, `max(a, b, …)`, `floor(a)`, numbers, and sizes with their units; in `skip`, also \
+         `< <= > >= == !=`, `and`, `or` and `not`. The result is rounded down to a whole number (of `[tree]` only sizes are: a part of a file is refused, \
+         unless `floor` says what is meant), for each point anew; `plimsoll plan` shows it, and a value of 0 or a division by zero is refused.\n\n| name | what it stands for |\n|---|---|\n",
     );
     for name in Name::ALL {
         let _ = writeln!(page, "| `{}` | {} |", name.word(), name.meaning());
     }
     page.push_str(
         "\nA name is known to a field when it is decided before it: `workers` is computed from what the hosts are, then `depth`, then the other fields of the \
-         workload, then `skip`, `files` and `size`. Where `files` or `size` is computed or swept, each point loads the first `size` bytes of its first `files` files \
+         workload, then `skip`, `files` and `size`, or the `files` of a tree and then its other fields. Where `files` or `size` is computed or swept, each point loads the first `size` bytes of its first `files` files \
          (`files = \"auto\"`: as many as it has workers on a host), and each file is as large as the largest point needs that loads it: the layout is \
          prepared once.\n",
     );

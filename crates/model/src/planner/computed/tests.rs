@@ -157,3 +157,83 @@ fn repetitions_come_in_the_order_of_the_sweep() {
     sorted.sort_unstable();
     assert_eq!(sorted.join(" "), order("sweep.order=sequential"));
 }
+
+const TREE: &str = r#"
+name = "t"
+[layout]
+kind = "tree"
+[tree]
+files = "floor(2048 / min(workers, hosts)) * 1024"
+per_directory = "max(1, floor(files / 64))"
+depth = "min(2, workers)"
+[[workload]]
+name = "w"
+kind = "metadata"
+operations = ["create", "stat", "remove"]
+spread = "all-hosts"
+[clients]
+count = 3
+[sweep]
+workers = [1, 3]
+"#;
+
+#[test]
+fn a_tree_is_computed_for_each_point_and_stays_the_same_through_its_operations() {
+    let plan = planned(TREE, &[]).expect("a plan");
+    let told: Vec<String> = plan.points.iter().map(|point| format!("{:?}", point.computed)).collect();
+    let of = |files: u64, each: u64, depth: u64| {
+        format!(r#"[("tree.files", "{files}"), ("tree.per_directory", "{each}"), ("tree.depth", "{depth}")]"#)
+    };
+    // 2048 directories are 682 for each of three hosts, and two that nobody gets.
+    let (alone, together) = (of(2_097_152, 32_768, 1), of(698_368, 10_912, 2));
+    assert_eq!(told, [vec![alone; 3], vec![together; 3]].concat());
+    let trees = |host: usize| plan.hosts[host].trees.iter().map(|tree| (tree.files, tree.per_directory, tree.depth));
+    assert_eq!(trees(0).collect::<Vec<_>>(), [(2_097_152, 32_768, 1), (698_368, 10_912, 2)]);
+    assert_eq!(trees(2).collect::<Vec<_>>(), [(698_368, 10_912, 2)]);
+    let first =
+        |stage: &crate::plan::HostStage| stage.workers.first().and_then(|worker| worker.files).map(|share| share.tree);
+    let used: Vec<Option<u32>> = plan.hosts[0].stages.iter().map(first).collect();
+    assert_eq!(used, [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1)]);
+}
+
+#[test]
+fn points_with_as_many_workers_have_trees_of_their_own_where_these_differ() {
+    let suite = TREE.replace("depth = \"min(2, workers)\"", "size = \"min(1KiB * workers, 2KiB)\"");
+    let plan = planned(&suite, &["sweep.workers=[2, 2, 1]", "clients.count=1"]).expect("a plan");
+    let trees: Vec<(u64, u64)> = plan.hosts[0].trees.iter().map(|tree| (tree.files, tree.size.0)).collect();
+    let half = (1_048_576, 2048);
+    assert_eq!(trees, [half, half, (2_097_152, 1024)], "the second point goes to the trees of the first");
+    let sizes: Vec<u64> = plan.stages.iter().filter_map(|stage| Some(stage.works[0].metadata?.size.0)).collect();
+    assert_eq!(sizes, [2048, 2048, 2048, 2048, 2048, 2048, 1024, 1024, 1024]);
+}
+
+#[test]
+fn mistakes_of_a_tree_name_the_field_its_place_and_the_point() {
+    for (field, wanted) in [
+        (
+            "files=1000 / (workers - 1)",
+            "--set:1:12: tree.files = \"1000 / (workers - 1)\" divides by zero at workers=1 operation=create; divide by",
+        ),
+        (
+            "files=workers - 1",
+            "--set:1:12: 0 files make no tree at workers=1 operation=create; write a whole number from 1",
+        ),
+        (
+            "files=1000 / workers",
+            "comes to 333.3333333333333, which is not a whole number at workers=3 operation=create; round it down: \"floor(…)\"",
+        ),
+        ("files=1 - 2 * workers", "comes to -1, which is less than 0 at workers=1 operation=create; "),
+        ("files=memory * memory", "at workers=1 operation=create; write arithmetic that comes to less"),
+        ("per_directory=files - files", "no file in any directory at workers=1 operation=create; write at least 1"),
+        ("depth=workers * 9", "27 levels of directories are too many at workers=3 operation=create; write 0 to 16"),
+        ("size=workers * 50MiB", "a file of 150 MiB is out of range at workers=3 operation=create; "),
+    ] {
+        let told = planned(TREE, &[&format!("tree.{field}")]).expect_err("refused");
+        assert!(told.len() == 1 && told[0].contains(wanted), "{field}: {told:?}");
+    }
+    for field in ["files=files / 2", "files=depth", "fan_out=block_size"] {
+        let set = format!("tree.{field}").parse().expect("key=value");
+        let told = Spec::parse("t.toml", TREE, &[set]).expect_err("refused").problems;
+        assert!(told[0].message.contains("is not yet known where this field is computed"), "{field}: {told:?}");
+    }
+}

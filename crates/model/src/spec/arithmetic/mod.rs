@@ -5,6 +5,7 @@
 //! test      = sum [ ("<"|"<="|">"|">="|"=="|"!=") sum ]
 //! sum       = product { ("+"|"-") product }                              product = factor { ("*"|"/") factor }
 //! factor    = "-" factor | number [unit] | name [ "(clients)" ] | "(" condition ")" | ("min"|"max") "(" sum { "," sum } ")"
+//!           | "floor" "(" sum ")"
 //! ```
 
 mod parser;
@@ -32,7 +33,7 @@ pub enum Name {
     Depth,
     /// The largest request, in bytes.
     BlockSize,
-    /// Files in each target directory.
+    /// Files in each target directory; in the other fields of a tree, the files of the tree.
     Files,
 }
 
@@ -79,7 +80,7 @@ impl Name {
                 "requests that a worker keeps outstanding; the most, where workloads that run at the same time differ"
             }
             Name::BlockSize => "the largest request of the point",
-            Name::Files => "files in each target directory",
+            Name::Files => "files in each target directory; in the other fields of `[tree]`, its `files`",
         }
     }
 }
@@ -200,6 +201,7 @@ enum Step {
     Ask(Name),
     Negate,
     Not,
+    Floor,
     Apply(Operator),
 }
 
@@ -245,6 +247,7 @@ impl Arithmetic {
                     )
                 })?,
                 Step::Negate => -pop(&mut stack),
+                Step::Floor => pop(&mut stack).floor(),
                 Step::Not => f64::from(u8::from(pop(&mut stack) == 0.0)),
                 Step::Apply(operator) => {
                     let right = pop(&mut stack);

@@ -59,7 +59,7 @@ fn tokens(text: &str, unit: Unit) -> Result<Vec<Token<'_>>, ArithmeticError> {
         } else {
             return Err(ArithmeticError::new(
                 format!("`{first}` is no part of a computation"),
-                "write numbers, names, + - * / ( ), min(a, b) and max(a, b)",
+                "write numbers, names, + - * / ( ), min(a, b), max(a, b) and floor(a)",
             ));
         };
         tokens.push(token);
@@ -212,6 +212,7 @@ impl<'a> Parser<'a> {
         match word {
             "min" => return self.arguments(Operator::Min),
             "max" => return self.arguments(Operator::Max),
+            "floor" => return self.floor(),
             _ => {}
         }
         let Some(name) = self.allowed.iter().find(|name| name.word() == word) else {
@@ -235,7 +236,7 @@ impl<'a> Parser<'a> {
             true => format!("`{word}` is not yet known where this field is computed"),
             false => format!("`{word}` is not a known name"),
         };
-        let remedy = match nearest(word, words().chain(["min", "max"])) {
+        let remedy = match nearest(word, words().chain(["min", "max", "floor"])) {
             _ if all.is_empty() => "write numbers only".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known here: {}", all.join(", ")),
@@ -255,6 +256,17 @@ impl<'a> Parser<'a> {
             self.expect(next, Kind::Number)?;
             self.steps.push(Step::Apply(operator));
         }
+        self.close().map(|()| Kind::Number)
+    }
+
+    /// One number in brackets, rounded down.
+    fn floor(&mut self) -> Result<Kind, ArithmeticError> {
+        if !self.take("(") {
+            return Err(self.unexpected("`(`"));
+        }
+        let kind = self.nested(Parser::sum)?;
+        self.expect(kind, Kind::Number)?;
+        self.steps.push(Step::Floor);
         self.close().map(|()| Kind::Number)
     }
 

@@ -25,6 +25,7 @@ fn it_computes_as_on_paper() {
         ("(1 + 2) * -3", -9.0),
         ("8 / 4 / 2", 1.0),
         ("min(3, 1 + 1, 7) + max(1k, 1KB)", 1026.0),
+        ("floor(7 / 2) * floor(3) - floor(-0.5)", 10.0),
         ("1.5MiB - 512", 1_572_352.0),
         ("workers * depth > 31 and not depth >= 5", 1.0),
         ("workers == 1 or (depth != 4)", 0.0),
@@ -42,11 +43,16 @@ fn mistakes_say_what_and_what_to_do() {
         ("2 * memroy", "`memroy` is not a known name; did you mean `memory`?"),
         ("2 *", "expected a number or a name, found its end; write it as in \"2 * memory / workers\""),
         ("2 (3)", "expected an operator, found `(`; write it as in \"2 * memory / workers\""),
-        ("2 ^ 3", "`^` is no part of a computation; write numbers, names, + - * / ( ), min(a, b) and max(a, b)"),
+        (
+            "2 ^ 3",
+            "`^` is no part of a computation; write numbers, names, + - * / ( ), min(a, b), max(a, b) and floor(a)",
+        ),
         ("(depth > 1) + 1", "computes with true and false; compare numbers: \"workers * depth > 256\""),
         ("not depth", "a number stands where a comparison belongs; compare it: \"workers * depth > 256\""),
         ("cpus", "`cpus` is not known here; leave it out, or write a number in its place"),
         ("memory(servers)", "expected `clients`, found `servers`; write it as in \"2 * memory / workers\""),
+        ("floor 2", "expected `(`, found `2`; write it as in \"2 * memory / workers\""),
+        ("floor(1, 2)", "expected `)`, found `,`; write it as in \"2 * memory / workers\""),
         ("max()", "expected a number or a name, found `)`; write it as in \"2 * memory / workers\""),
     ] {
         assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
