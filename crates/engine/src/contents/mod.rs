@@ -52,10 +52,11 @@ impl HostContents {
         let verifier = |generations: &Arc<Generations>| {
             Box::new(Verifier::new(self.identity, Arc::clone(generations), depth, is_mix))
         };
-        WorkerContents {
-            filler: Filler::new(&self.contents, self.pool.clone(), seed),
-            verifier: self.generations.as_ref().map(verifier),
+        let mut filler = Filler::new(&self.contents, self.pool.clone(), seed);
+        if spares::are_in_vain(work) {
+            filler.fill_anew();
         }
+        WorkerContents { filler, verifier: self.generations.as_ref().map(verifier) }
     }
 }
 

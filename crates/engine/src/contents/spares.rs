@@ -2,8 +2,12 @@
 //!
 //! A write that is only stamped has most of its bytes from the last write of the same buffer. Storage that compresses several writes
 //! together would find them. So a buffer comes back no sooner than [`WINDOW`] bytes later, which is as much as storage compresses at once.
-//! Filling every byte anew would keep more apart, at a tenth of the cost of a small write.
+//! Filling every byte anew would keep more apart, at a tenth of the cost of a small write: that is done where writes do not come to lie in the
+//! order in which they begin.
 
+use model::plan::Work;
+use model::spec::Access;
+use model::units::Percent;
 use rustix::process::{Resource, geteuid, getrlimit};
 
 /// Within so many bytes of a worker's writes, in the order in which they begin, none repeat. The largest record of ZFS (`recordsize`, by
@@ -15,6 +19,14 @@ const ROOM_OF_WORKER: usize = 2 * WINDOW;
 
 /// What the spares of all workers of a host may take.
 const ROOM_OF_HOST: usize = 128 << 20;
+
+/// Whether writes of `work` come to lie beside writes of quite other times, so that one buffer's would meet in one record of the storage,
+/// however many buffers take turns. Those that fill a record of their own cannot.
+pub(crate) fn are_in_vain(work: &Work) -> bool {
+    let pattern = &work.pattern;
+    let is_scattered = pattern.access != Access::Sequential || pattern.random > Percent::ZERO || pattern.streams > 1;
+    is_scattered && (work.write_block_size.smallest().0 as usize) < WINDOW
+}
 
 /// How many buffers of `stride` bytes a worker needs beside one for each write outstanding, of writes of at least `smallest` bytes.
 /// `None` where these do not fit into `room` bytes.
@@ -41,6 +53,25 @@ pub(crate) fn lockable() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::plan::Stop;
+    use model::units::{Bytes, Nanos};
+
+    #[test]
+    fn what_lands_anywhere_takes_no_turns_unless_it_fills_a_record() {
+        let work = |block: usize, access| {
+            let stop = Stop::After(Nanos::seconds(1));
+            Work::simple(Bytes(block as u64), Percent::ZERO, access, 1, stop)
+        };
+        assert!(!are_in_vain(&work(4096, Access::Sequential)));
+        assert!(are_in_vain(&work(4096, Access::Random)) && are_in_vain(&work(4096, Access::Permutation)));
+        assert!(!are_in_vain(&work(WINDOW, Access::Random)));
+        let mut in_part = work(4096, Access::Sequential);
+        in_part.pattern.random = Percent::of(50);
+        assert!(are_in_vain(&in_part));
+        let mut several = work(4096, Access::Sequential);
+        several.pattern.streams = 2;
+        assert!(are_in_vain(&several));
+    }
 
     #[test]
     fn a_buffer_comes_back_after_a_window() {
