@@ -88,17 +88,18 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     put(samples.into_values(), stages)
 }
 
+/// Of each group, SQLite takes the other columns from the row of the least (<https://www.sqlite.org/lang_select.html#bareagg>).
+const REMARKS: &str = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM counter_samples \
+                       WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
+
 /// Puts into their stages the samples in which a host first said that something cannot be counted, without what they counted: there are as few of
 /// them as there are things to say.
 pub fn fill_remarks(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     if !are_there(connection)? {
         return Ok(());
     }
-    // Of each group, SQLite takes the other columns from the row of the least (https://www.sqlite.org/lang_select.html#bareagg).
-    let query = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM counter_samples \
-                 WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
     let mut samples = Vec::new();
-    each(connection, query, |row| {
+    each(connection, REMARKS, |row| {
         samples.push(without_entries(row)?);
         Ok(())
     })?;
@@ -143,4 +144,23 @@ pub fn words(layer: &str, metric: &str) -> Result<(Layer, Metric), Problem> {
     let known = Metric::ALL.iter().find(|known| known.word() == metric);
     let metric = *known.ok_or_else(|| Problem(format!("`{metric}` is no counter")))?;
     Ok((layer, metric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::COUNTER_TABLES;
+
+    #[test]
+    fn remarks_are_found_without_a_look_at_every_sample() {
+        let connection = Connection::open_in_memory().expect("memory");
+        connection.execute_batch(COUNTER_TABLES).expect("tables");
+        let mut plan = Vec::new();
+        let told = each(&connection, &format!("EXPLAIN QUERY PLAN {REMARKS}"), |row| {
+            plan.push(row.get::<_, String>(3)?);
+            Ok(())
+        });
+        assert!(told.is_ok());
+        assert!(plan.iter().any(|step| step.contains("USING INDEX remarks")), "{plan:?}");
+    }
 }

@@ -86,6 +86,7 @@ CREATE TABLE counter_samples (
     sample INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, number INTEGER NOT NULL,
     start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, notes TEXT NOT NULL
 );
+CREATE INDEX remarks ON counter_samples (host, notes) WHERE notes != '[]';
 CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL);
 CREATE TABLE counters (sample INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT NULL);
 CREATE VIEW layers AS
