@@ -79,7 +79,7 @@ fn lost_in_first_point(plan: &Plan) -> (Coordinator, Vec<String>) {
 }
 
 fn inspect(host: usize) -> String {
-    format!("{host}:Inspect {{ targets: [], host: Some({host}) }}")
+    format!("{host}:Inspect {{ targets: [], host: Some({host}), patience_ns: 30000000000 }}")
 }
 
 #[test]
