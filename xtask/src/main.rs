@@ -29,7 +29,7 @@ cargo xtask COMMAND
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
-            [--seeds N] [--first SEED] [--scale: what thousands of hosts cost]
+            [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
   dist    a static binary, with its size and checksum
 
 Exit codes: 0 good, 1 something failed, 2 not a command.

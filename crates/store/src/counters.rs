@@ -5,13 +5,26 @@ use crate::writer::number;
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;
-use rusqlite::{Connection, Row, Transaction, params};
-use std::collections::BTreeMap;
+use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+/// Values that one statement writes: stepping through a statement costs more than the row. A busy server's sample has some hundred values.
+const TOGETHER: usize = 32;
+
+/// `INSERT` of [`TOGETHER`] values, whose first parameter is the sample.
+static INSERT_TOGETHER: LazyLock<String> = LazyLock::new(|| {
+    let rows: Vec<String> = (0..TOGETHER).map(|row| format!("(?1, ?{}, ?{})", 2 * row + 2, 2 * row + 3)).collect();
+    format!("INSERT INTO counters VALUES {}", rows.join(", "))
+});
+
+/// The metrics of one thing that counts, with the numbers of their series.
+type Metrics = Vec<(Metric, i64)>;
 
 /// The numbers of the series that the file knows already, by the place of their layer and by name; then by metric.
 #[derive(Debug, Default)]
 pub struct Series {
-    known: BTreeMap<(u8, String), Vec<(Metric, i64)>>,
+    known: BTreeMap<u8, HashMap<String, Metrics>>,
 }
 
 impl Series {
@@ -20,18 +33,34 @@ impl Series {
         self.known.clear();
     }
 
-    /// The metrics of an entry with the numbers of their series; what is new gets one.
-    fn of(&mut self, transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<&[(Metric, i64)]> {
-        let series = self.known.entry((entry.layer as u8, entry.name.clone())).or_default();
-        for (metric, _) in &entry.values {
-            if !series.iter().any(|(known, _)| known == metric) {
-                let row = params![entry.layer.word(), entry.name, metric.word()];
-                let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
-                transaction.prepare_cached(insert)?.execute(row)?;
-                series.push((*metric, transaction.last_insert_rowid()));
-            }
+    /// Adds the values of an entry with the numbers of their series to `values`; a series that is new gets a number.
+    fn number(
+        &mut self,
+        transaction: &Transaction<'_>,
+        entry: &Entry,
+        values: &mut Vec<(i64, i64)>,
+    ) -> rusqlite::Result<()> {
+        let names = self.known.entry(entry.layer as u8).or_default();
+        // Nearly every name is known, and is not copied to be looked for.
+        if !names.contains_key(&entry.name) {
+            names.insert(entry.name.clone(), Vec::new());
         }
-        Ok(series)
+        let Some(known) = names.get_mut(&entry.name) else { return Ok(()) };
+        for (place, (metric, value)) in entry.values.iter().enumerate() {
+            let here = known.get(place).filter(|(known, _)| known == metric);
+            let series = match here.or_else(|| known.iter().find(|(known, _)| known == metric)) {
+                Some((_, series)) => *series,
+                None => {
+                    let row = params![entry.layer.word(), entry.name, metric.word()];
+                    let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
+                    transaction.prepare_cached(insert)?.execute(row)?;
+                    known.push((*metric, transaction.last_insert_rowid()));
+                    transaction.last_insert_rowid()
+                }
+            };
+            values.push((series, number(*value)));
+        }
+        Ok(())
     }
 }
 
@@ -45,13 +74,25 @@ pub fn write(transaction: &Transaction<'_>, series: &mut Series, sample: &Counte
     let row = params![sample.stage, sample.host, sample.number, start_ns, length_ns, notes];
     transaction.prepare_cached(insert)?.execute(row)?;
     let this = transaction.last_insert_rowid();
-    let mut insert = transaction.prepare_cached("INSERT INTO counters VALUES (?, ?, ?)")?;
+    let mut values = Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
     for entry in &sample.entries {
-        let known = series.of(transaction, entry)?;
-        for (metric, value) in &entry.values {
-            let found = known.iter().find(|(known, _)| known == metric).map(|(_, series)| *series);
-            insert.execute(params![this, found, number(*value)])?;
-        }
+        series.number(transaction, entry, &mut values)?;
+    }
+    write_values(transaction, this, &values)
+}
+
+/// Writes the values of one sample, each with the number of its series, in their order.
+fn write_values(transaction: &Transaction<'_>, sample: i64, values: &[(i64, i64)]) -> rusqlite::Result<()> {
+    let mut together = values.chunks_exact(TOGETHER);
+    let mut insert = transaction.prepare_cached(&INSERT_TOGETHER)?;
+    for rows in together.by_ref() {
+        insert.execute(params_from_iter(
+            std::iter::once(sample).chain(rows.iter().flat_map(|(series, value)| [*series, *value])),
+        ))?;
+    }
+    let mut insert = transaction.prepare_cached("INSERT INTO counters VALUES (?, ?, ?)")?;
+    for (series, value) in together.remainder() {
+        insert.execute(params![sample, series, value])?;
     }
     Ok(())
 }
@@ -162,5 +203,73 @@ mod tests {
         });
         assert!(told.is_ok());
         assert!(plan.iter().any(|step| step.contains("USING INDEX remarks")), "{plan:?}");
+    }
+
+    fn sample(number: u32, values: usize) -> CounterSample {
+        let value = |place: usize| (Metric::ALL[place % Metric::ALL.len()], place as u64 * 1_000 + u64::from(number));
+        // Entries of seven values, so that statements end within them.
+        let all: Vec<(Metric, u64)> = (0..values).map(value).collect();
+        let entry = |(place, values): (usize, &[(Metric, u64)])| Entry {
+            layer: Layer::Block,
+            name: format!("disk{place}"),
+            values: values.to_vec(),
+        };
+        CounterSample { number, entries: all.chunks(7).enumerate().map(entry).collect(), ..CounterSample::default() }
+    }
+
+    #[test]
+    fn any_number_of_values_is_written_once_and_in_order() {
+        let mut connection = Connection::open_in_memory().expect("a database");
+        connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
+        connection.execute_batch(COUNTER_TABLES).expect("tables");
+        let lengths = [0, 1, TOGETHER - 1, TOGETHER, TOGETHER + 1, 2 * TOGETHER, 3 * TOGETHER + 5];
+        let samples: Vec<CounterSample> = (0..).zip(lengths).map(|(number, length)| sample(number, length)).collect();
+        let mut known = Series::default();
+        let transaction = connection.transaction().expect("a transaction");
+        for sample in &samples {
+            write(&transaction, &mut known, sample).expect("room");
+        }
+        transaction.commit().expect("room");
+        let numbered: i64 =
+            connection.query_row("SELECT count(*) FROM counter_series", [], |row| row.get(0)).expect("rows");
+        assert_eq!(numbered, 3 * TOGETHER as i64 + 5, "each series has one number, whatever samples it is in");
+
+        let read = series(&connection).map_err(|problem| problem.0).expect("names");
+        let mut rows = connection.prepare("SELECT sample, series, value FROM counters ORDER BY rowid").expect("rows");
+        let rows = rows.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
+        let mut rows = rows.expect("rows").map(|row| row.expect("a row"));
+        for (place, sample) in (1..).zip(&samples) {
+            for entry in &sample.entries {
+                for (metric, value) in &entry.values {
+                    let (of, series, read_value) = rows.next().expect("a value");
+                    let name = (entry.layer, entry.name.clone(), *metric);
+                    assert_eq!((of, &read[&series], read_value), (place, &name, number(*value)));
+                }
+            }
+        }
+        assert_eq!(rows.next(), None);
+    }
+
+    #[test]
+    fn a_host_that_counts_in_another_order_keeps_its_series() {
+        let mut connection = Connection::open_in_memory().expect("a database");
+        connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
+        connection.execute_batch(COUNTER_TABLES).expect("tables");
+        let (first, mut second) = (sample(0, 7), sample(1, 7));
+        second.entries[0].values.reverse();
+        let mut known = Series::default();
+        let transaction = connection.transaction().expect("a transaction");
+        for sample in [&first, &second] {
+            write(&transaction, &mut known, sample).expect("room");
+        }
+        let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / 1000) FROM counters";
+        let all: [i64; 4] = transaction
+            .query_row(query, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
+            .expect("values");
+        assert_eq!(all, [7, 14, 0, 6]);
+        let query = "SELECT count(*) FROM counters AS a JOIN counters AS b USING (series) \
+                     WHERE a.sample = 1 AND b.sample = 2 AND b.value = a.value + 1";
+        let same: i64 = transaction.query_row(query, [], |row| row.get(0)).expect("pairs");
+        assert_eq!(same, 7, "values stay with their metric");
     }
 }

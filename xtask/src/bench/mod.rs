@@ -10,7 +10,7 @@ mod figures;
 mod fleet;
 mod metadata;
 mod options;
-mod page;
+pub mod page;
 mod scenery;
 mod sequential_files;
 mod sweep;

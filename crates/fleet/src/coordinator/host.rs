@@ -129,3 +129,14 @@ impl Host {
         self.clock.answers() < FIRST_ANSWERS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every message goes to what is known of its host, which of thousands of hosts shares a processor's caches.
+    #[test]
+    fn what_is_known_of_a_host_takes_three_lines_of_a_cache_at_most() {
+        assert!(size_of::<Host>() <= 3 * 64, "{} bytes", size_of::<Host>());
+    }
+}

@@ -238,7 +238,6 @@ impl Coordinator {
         if matches!(self.step, Step::Returning { .. }) && self.is_returning(number) {
             return self.hear_returning(number, message, at_ns, actions);
         }
-        let finds = self.finds(number);
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.heard(at_ns);
         match message {
@@ -246,16 +245,16 @@ impl Coordinator {
             FromAgent::Counters(mut sample) => {
                 sample.host = number as u32;
                 if self.step == (Step::Running { stage: sample.stage }) {
-                    if finds {
+                    if self.finds(number) {
                         self.timeline.counted(sample.host, &sample, self.now, actions);
                     }
                     actions.push(Action::Emit(Event::Counters(sample)));
                 }
             }
-            FromAgent::Logged { .. } if !finds => {}
             FromAgent::Logged { stage, ago_ns, line } => {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
-                self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);
+                let finds = self.finds(number);
+                finds.then(|| self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions));
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
                 let was_known = host.clock.is_known();

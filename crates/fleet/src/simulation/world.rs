@@ -15,7 +15,6 @@ use crate::wire::{FromAgent, ToAgent};
 use model::rng::{Rng, derive};
 use model::{Event, RunEnd};
 use relays::{Place, places};
-use std::time::Instant;
 
 /// How often the coordinator hears that time passes.
 const TICK_NS: u64 = 100 * MILLI;
@@ -32,8 +31,6 @@ pub(super) struct Outcome {
     pub(super) agreed_ns: Vec<(u32, u64)>,
     /// Things that happened, of all kinds.
     pub(super) happened: u64,
-    /// The real time that the coordinator took for its decisions in each minute of virtual time, in ns.
-    pub(super) deciding_ns: Vec<u64>,
 }
 
 /// What happened on one host and to it.
@@ -140,6 +137,7 @@ struct World<'a> {
     root: Tree,
     places: Vec<Place>,
     record: &'a mut dyn FnMut(&Event),
+    told: Option<Told<'a>>,
     recorded: u64,
     outcome: Outcome,
     rng: Rng,
@@ -147,9 +145,17 @@ struct World<'a> {
     later: Rng,
 }
 
+/// Hears what the coordinator is told, before it decides.
+pub(super) type Told<'a> = Box<dyn FnMut(&Input, Now) + 'a>;
+
 /// Lets it happen until nothing more can, and hands every event to `record`.
 pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcome {
-    let mut world = World::new(scenario, record);
+    run_overheard(scenario, record, None)
+}
+
+/// The same, where somebody hears all that the coordinator is told.
+pub(super) fn run_overheard(scenario: &Scenario, record: &mut dyn FnMut(&Event), told: Option<Told<'_>>) -> Outcome {
+    let mut world = World { told, ..World::new(scenario, record) };
     world.set_up();
     while let Some(what) = world.queue.next()
         && world.queue.now_ns() < scenario.gives_up_ns
@@ -160,6 +166,12 @@ pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcom
     let (sides, mut outcome) = (world.sides, world.outcome);
     outcome.hosts = sides.into_iter().map(|side| HostOutcome { sampled: side.agent.sampled, ..side.outcome }).collect();
     outcome
+}
+
+/// A decision of the coordinator. A function of its own, so that `cargo xtask soak --scale` can count the instructions in it alone.
+#[inline(never)]
+fn decide(coordinator: &mut Coordinator, input: Input, now: Now) -> Vec<Action> {
+    coordinator.step(input, now)
 }
 
 impl<'a> World<'a> {
@@ -201,14 +213,9 @@ impl<'a> World<'a> {
             root: Tree::new(scenario.hosts.len(), scenario.fanout),
             places: places(scenario.hosts.len(), scenario.fanout),
             record,
+            told: None,
             recorded: 0,
-            outcome: Outcome {
-                end: None,
-                hosts: Vec::new(),
-                agreed_ns: Vec::new(),
-                happened: 0,
-                deciding_ns: Vec::new(),
-            },
+            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0 },
             rng: Rng::new(derive(scenario.seed, &[6])),
             later: Rng::new(derive(scenario.seed, &[9])),
         }
@@ -413,14 +420,10 @@ impl<'a> World<'a> {
     fn step(&mut self, input: Input, now_ns: u64) {
         let now = Now { steady_ns: now_ns, unix_ns: self.unix_ns(now_ns) };
         let Some(coordinator) = &mut self.coordinator else { return };
-        let began = Instant::now();
-        let actions = coordinator.step(input, now);
-        let took_ns = began.elapsed().as_nanos() as u64;
-        let minute = (now_ns / (60 * SECOND)) as usize;
-        let minutes = &mut self.outcome.deciding_ns;
-        minutes.resize(minutes.len().max(minute + 1), 0);
-        minutes[minute] += took_ns;
-        for action in actions {
+        if let Some(told) = &mut self.told {
+            told(&input, now);
+        }
+        for action in decide(coordinator, input, now) {
             match action {
                 Action::Send { host, message } => self.send(host, message),
                 Action::Ping { host } => self.send(host, ToAgent::Ping { sent_ns: now_ns }),

@@ -1,9 +1,13 @@
 //! What a fleet of thousands costs its coordinator, and how far its hosts are from beginning at once.
 
+#[path = "double.rs"]
+mod double;
+
 use super::load::Tally;
 use super::scenario::{Scenario, Size};
-use super::world;
+use super::world::{self, Told};
 use super::{MILLI, SECOND};
+use double::{Double, cpu_ns};
 use model::plan::FleetPolicy;
 use model::spec::OnLostHost;
 use model::units::Nanos;
@@ -47,49 +51,52 @@ fn a_thousand_hosts_begin_within_five_milliseconds() {
     println!("start skew of 1,000 hosts: p50 {} ns, p99 {} ns, most {} ns", off_ns[499], off_ns[989], off_ns[999]);
 }
 
-/// What `cargo xtask soak --scale` shows, at its full size: a table of docs/benchmarks.md.
-#[test]
-fn cost_of_a_fleet() {
-    let is_whole = std::env::var_os("PLIMSOLL_SOAK_SCALE").is_some();
-    let (seconds, sizes) = if is_whole { (3_600, &[10, 100, 1_000, 10_000][..]) } else { (60, &[10, 100][..]) };
-    println!(
-        "| hosts | samples | coordinator, ns per host and second | of one processor | whole simulation, s of CPU time | most memory, MiB |"
-    );
-    println!("|---|---|---|---|---|---|");
-    for hosts in sizes.iter().copied() {
-        let began_ns = cpu_ns();
-        let scenario = fleet(hosts, seconds);
-        let mut total = Tally::default();
-        let outcome = world::run(&scenario, &mut |event: &Event| {
-            if let Event::Sample(sample) = event {
-                total.add(sample);
-            }
-        });
-        assert_eq!(outcome.end.map(|(end, _)| end), Some(RunEnd::Complete));
-        let sent: u64 = outcome.hosts.iter().map(|host| host.sampled[0].ios).sum();
-        assert_eq!((total.samples, total.ios), (u64::from(hosts) * (seconds + 1), sent));
-        // Others use the machine, too, and what interrupts a decision is counted with it: the minute in the middle says what most cost.
-        let mut minutes_ns = outcome.deciding_ns.clone();
-        // The last one is not whole.
-        minutes_ns.truncate((seconds / 60) as usize);
-        minutes_ns.sort_unstable();
-        let second_ns = minutes_ns[minutes_ns.len() / 2] as f64 / seconds.min(60) as f64;
-        let each_ns = second_ns / f64::from(hosts);
-        let share = second_ns / SECOND as f64;
-        println!(
-            "| {hosts} | {} | {each_ns:.0} | {:.3} % | {:.1} | {} |",
-            total.samples,
-            share * 100.0,
-            cpu_ns().saturating_sub(began_ns) as f64 / SECOND as f64,
-            most_memory_mib()
-        );
-    }
+/// The fleet that `cargo xtask soak --scale` asks for; a small one if nobody asks.
+fn asked() -> (u32, u64) {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    let (hosts, seconds) = (number("PLIMSOLL_SOAK_HOSTS"), number("PLIMSOLL_SOAK_SECONDS"));
+    (hosts.unwrap_or(100), u64::from(seconds.unwrap_or(20)))
 }
 
-/// The CPU time of this thread, in ns.
-fn cpu_ns() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+/// Lets a fleet run, and holds its samples to what its hosts sent.
+fn whole(hosts: u32, seconds: u64, told: Option<Told<'_>>) -> Tally {
+    let scenario = fleet(hosts, seconds);
+    let mut total = Tally::default();
+    let mut record = |event: &Event| {
+        if let Event::Sample(sample) = event {
+            total.add(sample);
+        }
+    };
+    let outcome = world::run_overheard(&scenario, &mut record, told);
+    assert_eq!(outcome.end.map(|(end, _)| end), Some(RunEnd::Complete));
+    let sent: u64 = outcome.hosts.iter().map(|host| host.sampled[0].ios).sum();
+    assert_eq!((total.samples, total.ios), (u64::from(hosts) * (seconds + 1), sent));
+    total
+}
+
+/// What `cargo xtask soak --scale` reads the CPU times of.
+#[test]
+fn cost_of_a_fleet() {
+    let (hosts, seconds) = asked();
+    let began_ns = cpu_ns();
+    let mut double = Double::new(&fleet(hosts, seconds));
+    let total = whole(hosts, seconds, Some(Box::new(|input, now| double.hear(input, now))));
+    let (samples, mut each_ns) = double.finish();
+    assert_eq!(samples, total.samples, "the double takes every sample that the coordinator takes");
+    each_ns.sort_unstable_by(f64::total_cmp);
+    let all_s = cpu_ns().saturating_sub(began_ns) as f64 / SECOND as f64;
+    println!(
+        "cost: hosts {hosts} samples {samples} host_second_ns {:.1} simulation_s {all_s:.1} most_mib {}",
+        each_ns[each_ns.len() / 2],
+        most_memory_mib()
+    );
+}
+
+/// What `cargo xtask soak --scale` counts the instructions of: the same without a double.
+#[test]
+fn decisions_of_a_fleet() {
+    let (hosts, seconds) = asked();
+    whole(hosts, seconds, None);
 }
 
 /// The most memory that this process ever held, in MiB.
