@@ -1,7 +1,7 @@
 //! A result taken apart: what each host had of it. The parts are added up from the same intervals as the total, so that their sum is the
 //! total to the last request.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use model::{Histogram, Record};
 use std::collections::BTreeMap;
 

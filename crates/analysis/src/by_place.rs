@@ -1,7 +1,7 @@
 //! A result taken apart by what its hosts have in common: their labels, or whether what they loaded was near to them.
 
 use crate::by_host::{Share, numbered};
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use model::Record;
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 use crate::changes::{Change, changes};
 use crate::fairness::{Spread, spread};
 use crate::little;
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::steady::steadiness;
 use crate::sure::whole;
 use crate::tally::{Slot, Tally};

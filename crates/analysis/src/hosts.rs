@@ -1,6 +1,6 @@
 //! What each host carried of a result.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::tally::{HostTally, tally};
 use model::Record;
 

@@ -4,7 +4,7 @@
 
 mod curve;
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use model::{Bytes, Nanos, Op, Percent};
 use std::collections::BTreeMap;
 

@@ -22,6 +22,7 @@ pub mod loadline;
 mod page_cache;
 pub mod published;
 mod results;
+mod row;
 mod series;
 #[cfg(test)]
 mod settled_tests;
@@ -46,9 +47,8 @@ pub use host_series::{HostSeries, host_series};
 pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, Measure, Odd, findings};
-pub use results::{Cpu, Done, Progress, ResultRow};
+pub use row::{Cpu, Done, Progress, ResultRow, Sure};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
-pub use sure::Sure;
 pub use validity::results;
 pub use warning::{QUANTILES, Quantile, Warning};

@@ -1,6 +1,6 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};

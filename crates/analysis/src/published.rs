@@ -2,7 +2,7 @@
 //! hardware differs.
 
 use crate::ceiling::{Workload, ceiling, touched};
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::{Finding, findings};
 use model::cluster::Role;
 use model::published::{CounterpartSpec, FigureSpec, Published};

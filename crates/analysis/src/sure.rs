@@ -1,6 +1,7 @@
 //! How sure each figure of a row is.
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval, error_of_mean, memory_beneath, ratio_beneath, residuals};
+use crate::row::Sure;
 use crate::student;
 use crate::tally::{HostTally, Slot, Tally, column};
 use crate::warning::QUANTILES;
@@ -9,39 +10,6 @@ use model::histogram::{bucket_bounds, bucket_of};
 
 /// A quantile is never surer than so many times the requests that there are would make it, were they independent.
 const MOST_OF_ALL: f64 = 2.0;
-
-/// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too dependent ones.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sure {
-    /// Intervals in which the load was on.
-    pub intervals: usize,
-    /// Requests per second.
-    pub iops: Option<Estimate>,
-    /// Bytes per second.
-    pub bytes_per_s: Option<Estimate>,
-    /// The mean latency, in ns.
-    pub mean_ns: Option<Estimate>,
-    /// The quantiles' intervals, in ns, as [`QUANTILES`] has them.
-    pub quantiles_ns: [Option<Interval>; QUANTILES.len()],
-    /// CPU time of the generators per request of the whole work, in ns; `None` where there was no request.
-    pub cpu_per_io_ns: Option<f64>,
-    /// The same with its error.
-    pub cpu_per_io: Option<Estimate>,
-    /// The standard deviation of the requests per second over the intervals ÷ their mean.
-    pub over_time: Option<f64>,
-    /// The natural logarithm of `over_time`, with its error.
-    pub ln_over_time: Option<Estimate>,
-    /// The standard deviation of the requests per second over the hosts ÷ their mean; `None` for one host.
-    pub over_hosts: Option<f64>,
-}
-
-impl Sure {
-    /// The interval of the p99, in ns.
-    pub fn p99_ns(&self) -> Option<Interval> {
-        let place = QUANTILES.iter().position(|quantile| quantile.key == "p99")?;
-        self.quantiles_ns[place]
-    }
-}
 
 /// How sure the figures are that `tally` and `latency` give.
 pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {

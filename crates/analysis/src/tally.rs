@@ -1,6 +1,6 @@
 //! What each operation of a stage did in each interval, as plain numbers: what all statistics over time rest on.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::warning::QUANTILES;
 use model::digest::{Digest, Frame, HostPart, Moment, Span, Total};
 use std::collections::BTreeMap;

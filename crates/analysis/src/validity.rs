@@ -3,7 +3,8 @@
 use crate::course;
 use crate::degraded::{Degraded, degraded};
 use crate::page_cache;
-use crate::results::{ResultRow, rows};
+use crate::results::rows;
+use crate::row::ResultRow;
 use crate::state::run_state;
 use crate::sure::sure;
 use crate::tally::tally;

@@ -1,7 +1,7 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
 use super::{Ceiling, Workload, ceiling};
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::{Bytes, Cluster, Op, Record};
 

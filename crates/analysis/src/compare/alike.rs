@@ -1,6 +1,6 @@
 //! What stands in the way of a comparison, or has to be said with it.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
 use crate::validity::is_simulated;
 use model::load::{Pace, Rate};

@@ -1,7 +1,7 @@
 //! The figures that are compared, and where each comes from.
 
 use crate::estimate::Estimate;
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::warning::QUANTILES;
 
 /// A figure that runs are compared by.

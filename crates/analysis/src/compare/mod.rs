@@ -10,7 +10,7 @@ pub use gate::{BadCondition, Condition, Outcome};
 pub use metric::Metric;
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use model::planner::SCENARIO_AXIS;
 use model::{Op, Record};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 //! `docs/METHOD.md`, "Along other axes".
 
 use super::points;
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use model::along::Along;
 use model::objective::Objective;
 use model::{Histogram, Record};

@@ -6,7 +6,7 @@ pub mod along;
 pub mod search;
 
 use crate::compare::Metric;
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::warning::QUANTILES;
 use model::along::Along;
 use model::load::{Pace, Rate};

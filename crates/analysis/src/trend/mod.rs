@@ -8,7 +8,7 @@ use crate::compare::{
     Against, ComparedPoint, Comparison, Difference, Key, Metric, Unlike, Verdict, alike, grouped, judge,
 };
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
 use model::Record;
 use std::collections::BTreeSet;
