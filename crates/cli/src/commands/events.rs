@@ -1,7 +1,7 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
-use super::views::Whole;
 use crate::failure::Failure;
+use crate::whole::Whole;
 use model::{Event, Plan};
 use std::fs::File;
 use std::io::{ErrorKind, Write};

@@ -4,13 +4,14 @@ use super::plan;
 use super::run::{
     exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, show_live, unix_ns, unrecordable, view,
 };
-use super::views::{Views, Whole};
+use super::views::Views;
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
 use crate::suite::{self, Asked};
 use crate::view::View;
+use crate::whole::Whole;
 use analysis::loadline::along::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;

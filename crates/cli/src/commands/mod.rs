@@ -40,7 +40,6 @@ pub use serve::serve;
 pub use suites::suites;
 pub use trend::trend;
 pub use verify::verify;
-pub use views::Whole;
 pub use watch::watch;
 
 use crate::failure::Failure;

@@ -2,11 +2,12 @@
 
 use super::run::{perform, unrecordable};
 use super::saved;
-use super::views::{Views, Whole};
+use super::views::Views;
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::hosts;
 use crate::marks;
+use crate::whole::Whole;
 use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;

@@ -1,6 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
-use super::views::{Views, Whole};
+use super::views::Views;
 use super::{plan, print, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
@@ -10,6 +10,7 @@ use crate::outputs::{self, Kind};
 use crate::screen::Stream;
 use crate::suite;
 use crate::view::{Labels, News, View};
+use crate::whole::Whole;
 use fleet::Ending;
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};

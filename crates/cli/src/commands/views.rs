@@ -4,23 +4,8 @@ use super::events::{EventLines, is_stdout};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
 use crate::web::LivePage;
-use model::testbed::HostFacts;
+use crate::whole::Whole;
 use model::{Event, Plan, Record};
-
-/// The run that is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct Whole<'a> {
-    /// What is to be done.
-    pub plan: &'a Plan,
-    /// The hosts as they were before.
-    pub hosts: &'a [HostFacts],
-    /// The version of Plimsoll.
-    pub version: &'a str,
-    /// When it began, in ns since 1970.
-    pub began_ns: u64,
-    /// Takes the marks that its page is told.
-    pub marker: &'a fleet::Marker,
-}
 
 /// Everything that was asked for.
 pub struct Views {

@@ -2,9 +2,9 @@
 
 use super::{Server, Site, lock, token};
 use crate::args::ShareArgs;
-use crate::commands::Whole;
 use crate::failure::Failure;
 use crate::signals;
+use crate::whole::Whole;
 use model::{Event, Record};
 use report::web::board::{Board, judge};
 use std::sync::{Arc, Mutex};
