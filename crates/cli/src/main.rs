@@ -15,8 +15,10 @@ mod signals;
 mod simulate;
 mod suite;
 mod testbed;
+mod text_file;
 mod view;
 mod web;
+mod whole;
 
 use args::{Arguments, Command};
 use clap::Parser;

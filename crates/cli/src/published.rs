@@ -1,7 +1,7 @@
 //! Finds the published figures that a run is to be held against, and the testbed that they were measured on.
 
 use crate::failure::{Failure, file_failure};
-use crate::{suite, testbed};
+use crate::{testbed, text_file};
 use model::Cluster;
 use model::published::Published;
 use model::spec::nearest;
@@ -21,7 +21,7 @@ pub fn read(wanted: &str) -> Result<(Published, Option<Cluster>), Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == wanted) {
         Some((_, text)) => (*text).to_owned(),
         None if wanted.ends_with(".toml") || wanted.contains('/') || Path::new(wanted).is_file() => {
-            suite::read(Path::new(wanted), "figures")?
+            text_file::read(Path::new(wanted), "figures")?
         }
         None => return Err(unknown(wanted)),
     };

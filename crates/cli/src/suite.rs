@@ -4,6 +4,7 @@ use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::quick;
 use crate::simulate;
+use crate::text_file;
 use model::Spec;
 use model::planner;
 use model::spec::{ALL_HOSTS, HostTargets, Override, nearest};
@@ -29,9 +30,6 @@ pub const BUILT_IN: [(&str, &str); 17] = [
     ("vmfleet-vdi", include_str!("../../../suites/vmfleet-vdi.toml")),
     ("vsan-four-corners", include_str!("../../../suites/vsan-four-corners.toml")),
 ];
-
-/// A suite is a page of text.
-const LARGEST_SUITE: u64 = 1 << 20;
 
 /// What was asked for: a checked suite and the targets it goes to.
 pub struct Asked {
@@ -179,26 +177,9 @@ pub fn find(what: &[String]) -> Result<(String, String), Failure> {
     let path = Path::new(wanted);
     let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
     if looks_like_a_file || path.is_file() {
-        return read(path, "suite").map(|text| (wanted.to_owned(), text));
+        return text_file::read(path, "suite").map(|text| (wanted.to_owned(), text));
     }
     Err(Failure::Usage(unknown(wanted)))
-}
-
-/// The text of the file at `path`, which is to be a `kind` of file.
-pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
-    if path.is_dir() {
-        return Err(wrong(match kind {
-            "suite" => "is a directory; name a suite file, or load the directory with --target".to_owned(),
-            kind => format!("is a directory; name a {kind} file"),
-        }));
-    }
-    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; check the path")))?;
-    if !metadata.is_file() || metadata.len() > LARGEST_SUITE {
-        return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
-    }
-    let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
-    String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
 }
 
 fn unknown(wanted: &str) -> String {

@@ -1,7 +1,7 @@
 //! Finds the testbed that was asked for.
 
 use crate::failure::{Failure, file_failure};
-use crate::suite;
+use crate::text_file;
 use model::Cluster;
 use model::cluster::Change;
 use model::spec::nearest;
@@ -15,7 +15,7 @@ pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
     let text = match built_in(wanted) {
         Some(text) => text.to_owned(),
         None if wanted.ends_with(".toml") || wanted.contains('/') || Path::new(wanted).is_file() => {
-            suite::read(Path::new(wanted), "testbed")?
+            text_file::read(Path::new(wanted), "testbed")?
         }
         None => return Err(unknown(wanted)),
     };

@@ -1,0 +1,24 @@
+//! Reads a file of text that a user names: a suite, a testbed, published figures.
+
+use crate::failure::Failure;
+use std::path::Path;
+
+/// No such file is larger; what is was named by mistake, and is not read into memory.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of the file at `path`, which is to be a `kind` of file.
+pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
+    if path.is_dir() {
+        return Err(wrong(match kind {
+            "suite" => "is a directory; name a suite file, or load the directory with --target".to_owned(),
+            kind => format!("is a directory; name a {kind} file"),
+        }));
+    }
+    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; check the path")))?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
+    String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
+}
