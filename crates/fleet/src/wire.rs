@@ -1,6 +1,6 @@
 //! What coordinator and agents say to each other.
 
-use crate::launch::Wanted;
+use crate::launch::wanted::Wanted;
 use crate::link::Frame;
 use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;

@@ -5,22 +5,22 @@ mod discover;
 mod process;
 mod script;
 mod via;
+pub(crate) mod wanted;
 
 pub use binary::Binary;
 pub use discover::{SlurmJob, pods};
 pub use process::{LastWords, Process};
 pub use script::greeting;
 pub use via::Via;
+pub use wanted::Wanted;
 
 use crate::link::{Link, LinkError, over};
 use crate::tree::{self, Tree};
 use crate::wire::{FromAgent, ToAgent};
 use process::Started;
 use script::Answer;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
@@ -36,26 +36,6 @@ const AT_ONCE: usize = 64;
 
 /// What helps where hosts cannot reach one another.
 const ALL_FROM_HERE: &str = "a --fanout of as many as there are hosts starts all agents from here";
-
-/// Which agents are wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
-    /// The way to the hosts.
-    pub via: Via,
-    /// Their names.
-    pub hosts: Vec<String>,
-    /// The paths that each agent may touch, in the order of the hosts; none where there is no entry.
-    pub allow: Vec<Vec<String>>,
-    /// Where the program is on the hosts; where it is not said, it is copied to those that lack it.
-    pub agent: Option<PathBuf>,
-    /// Our version, which theirs has to be.
-    pub version: String,
-    /// How many agents each starts: us, and those that start others for us. `None` is all of them from here up to 64 hosts, and a tree past
-    /// that, as far as the hosts can start one another.
-    pub fanout: Option<u32>,
-    /// The host that starts them for us; `None` is this one.
-    pub by: Option<String>,
-}
 
 /// Agents that listen.
 #[derive(Debug)]
