@@ -1,7 +1,7 @@
 //! The memory that requests read into and write from.
 
-use crate::backend::Io;
 use crate::contents::WorkerContents;
+use crate::io::Io;
 use model::rng::Rng;
 use model::{Op, WriteMark};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};

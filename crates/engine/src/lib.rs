@@ -18,10 +18,13 @@ mod ending;
 mod error;
 mod gate;
 mod generator;
+mod io;
 mod metadata;
+mod outcome;
 mod pace;
 mod page_cache;
 mod priority;
+mod real_time;
 mod recorder;
 mod stage;
 mod stuck;
@@ -36,7 +39,9 @@ pub use clock::{Clock, Monotonic};
 pub use control::Control;
 pub use error::EngineError;
 pub use generator::{Generator, Request};
-pub use stage::{StageOutcome, When, run_stage};
+pub use outcome::StageOutcome;
+pub use real_time::When;
+pub use stage::run_stage;
 pub use stuck::Stuck;
 pub use target::{
     Doing, Haste, OpenTargets, Progress, clean, is_simulated, open, open_in, open_together, patiently, simulated,

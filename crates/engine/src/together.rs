@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::error::EngineError;
-use crate::stage::StageOutcome;
+use crate::outcome::StageOutcome;
 use crate::target::World;
 use crate::virtual_time::{self, Member};
 use model::IntervalSample;

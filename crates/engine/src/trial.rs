@@ -3,7 +3,8 @@
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::EngineError;
-use crate::stage::{StageOutcome, run_with};
+use crate::outcome::StageOutcome;
+use crate::real_time::run_on;
 use crate::target::OpenTargets;
 use model::plan::{HostStage, Stop};
 use model::rng::derive;
@@ -77,7 +78,7 @@ pub(crate) fn choose(targets: &OpenTargets, stage: &HostStage, control: &Control
         // At once: the hosts of a fleet meet when all of them have chosen.
         let mut when = || Some(control.clock().now_ns());
         let mut sink = |sample: IntervalSample| tried.add(&sample);
-        let outcome = run_with(targets, backend, &short(stage, round), control, &mut when, &mut sink)?;
+        let outcome = run_on(targets, backend, &short(stage, round), control, &mut when, &mut sink)?;
         if outcome.interrupted || outcome.stuck.is_some() {
             return Ok(Trials::Over(outcome));
         }

@@ -1,12 +1,12 @@
 //! Runs one stage on simulated devices in virtual time: one scheduler drives all workers of one host or several, in order of their next event. Workers, generators,
 //! pace, books and collector are those of real time; only who waits for whom differs.
 
-use crate::backend::Completion;
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
+use crate::io::Completion;
+use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
-use crate::stage::StageOutcome;
 use crate::stuck::Patience;
 use crate::target::{Done, World};
 use crate::worker::WorkerState;

@@ -2,8 +2,8 @@
 //!
 //! It knows neither kernel nor clock; a driver tells it the time and carries its requests.
 
-use crate::backend::{Completion, Io};
 use crate::generator::Generator;
+use crate::io::{Completion, Io};
 use crate::pace::Pacer;
 use model::Op;
 use model::plan::{Stop, Work, Worker};

@@ -1,9 +1,9 @@
 //! A model of a target that loses, delays and tears writes, against which the record's word is held.
 
 use super::*;
-use crate::backend::Io;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
 use crate::generator::Generator;
+use crate::io::Io;
 use model::Scale;
 use model::audit::DamageKind;
 use model::event::HostStart;

@@ -2,9 +2,10 @@
 //!
 //! Asynchronous only with direct I/O; through the page cache the kernel does one request after the other inside of `io_submit`.
 
-use super::{Backend, Completion, Io, Setup};
+use super::{Backend, Setup};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
+use crate::io::{Completion, Io};
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;

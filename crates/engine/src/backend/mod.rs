@@ -17,8 +17,9 @@ pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
 
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
+use crate::io::{Completion, Io};
+use model::WriteMark;
 use model::spec::Poll;
-use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -50,24 +51,6 @@ impl Setup {
     fn write_flags(&self) -> libc::c_int {
         if self.dsync { libc::RWF_DSYNC } else { 0 }
     }
-}
-
-/// One request with its place among the worker's buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Io {
-    /// Which of the worker's outstanding requests it is, from 0 to the depth − 1.
-    pub(crate) slot: u32,
-    pub(crate) op: Op,
-    pub(crate) file: u32,
-    pub(crate) offset: u64,
-    pub(crate) length: u32,
-}
-
-/// A request that came back: bytes moved (0 for a trim or an fsync), or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Completion {
-    pub(crate) slot: u32,
-    pub(crate) result: i32,
 }
 
 /// A way to the target. A worker calls `prepare` for everything that is due, `submit` once, and takes back what is there.

@@ -1,7 +1,8 @@
 //! The kernel's request that does nothing, over a ring: all of the way to the target but the target.
 
+use super::Backend;
 use super::uring::{build, wait};
-use super::{Backend, Completion, Io};
+use crate::io::{Completion, Io};
 use io_uring::{IoUring, opcode};
 use std::io;
 

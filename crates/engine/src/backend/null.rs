@@ -1,6 +1,7 @@
 //! Completes everything at once: what is left is Plimsoll's own cost.
 
-use super::{Backend, Completion, Io};
+use super::Backend;
+use crate::io::{Completion, Io};
 use std::io;
 
 /// Sends nothing anywhere.

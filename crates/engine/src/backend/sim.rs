@@ -1,7 +1,8 @@
 //! Simulated devices in the time of the wall: shows what the engine adds to an answer that is known.
 
-use super::{Backend, Completion, Io};
+use super::Backend;
 use crate::clock::{Clock, Monotonic};
+use crate::io::{Completion, Io};
 use crate::target::World;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,9 @@
 //! `pread` and `pwrite`, one at a time.
 
-use super::{Backend, Completion, Io, Setup, TRIM_MODE};
+use super::{Backend, Setup, TRIM_MODE};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
+use crate::io::{Completion, Io};
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;

@@ -1,8 +1,9 @@
 //! io_uring: one ring for each worker, requests in batches.
 
-use super::{Backend, Completion, Io, Setup, TRIM_MODE, poll};
+use super::{Backend, Setup, TRIM_MODE, poll};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
+use crate::io::{Completion, Io};
 use io_uring::{IoUring, opcode, squeue, types};
 use model::spec::Poll;
 use model::{Op, WriteMark};

@@ -9,7 +9,7 @@ mod progress;
 pub(crate) mod spares;
 mod verify;
 
-use crate::backend::Io;
+use crate::io::Io;
 pub(crate) use damage::{Damage, Kind};
 use fill::{Filler, Pool, UNIT};
 use generations::Generations;

@@ -4,7 +4,7 @@ use super::damage::{Damage, Kind};
 use super::generations::{Generations, LAST_GENERATION};
 use super::header::{self, Found, Header, SECTOR, Sector};
 use super::progress::Progress;
-use crate::backend::Io;
+use crate::io::Io;
 use model::plan::HostPlan;
 use model::rng::derive;
 use model::{Op, WriteMark};

@@ -4,9 +4,9 @@
 //! its own cost and a thread of the kernel (it does creates and removes on worker threads) without any gain.
 
 use super::path::{Kind, PathBuffer};
-use crate::backend::Io;
 use crate::clock::Clock;
 use crate::contents::WorkerContents;
+use crate::io::Io;
 use crate::worker::Outcome;
 use model::Op;
 use model::metadata::{MetadataWork, Tree};

@@ -1,0 +1,267 @@
+//! Runs one stage in real time: starts the workers together, collects, waits for the last or gives it up.
+
+use crate::clock::Clock;
+use crate::collector::Collector;
+use crate::contents::Findings;
+use crate::control::Control;
+use crate::crew::{self, Member, Shared};
+use crate::driver::{FromWorker, Timetable, WorkerEnd};
+use crate::error::EngineError;
+use crate::gate::Gate;
+use crate::outcome::StageOutcome;
+use crate::page_cache;
+use crate::stuck::{Patience, Stuck, targets_of};
+use crate::target::OpenTargets;
+use model::op::Op;
+use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
+use model::sample::OpSample;
+use model::spec::Backend;
+use model::units::Nanos;
+use model::{Histogram, IntervalSample};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How often a stage looks whether its patience is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Messages for which each worker has room on its way to the collector. The room is there before the load begins, because a queue that grows
+/// allocates on the workers' threads; a worker that finds it full waits, but then the collector is dozens of intervals late.
+const ROOM: usize = 64;
+
+/// Asks when the stage is to begin, as soon as all of its workers are set up: an instant on the control's clock, or `None` to call it off.
+pub type When<'a> = &'a mut dyn FnMut() -> Option<u64>;
+
+/// Runs `stage` on `backend`, telling `sink` each interval as soon as all workers have left it. Once all workers are ready, `when` says when
+/// they begin.
+///
+/// # Errors
+/// When a worker could not be set up or its backend broke. What was recorded until then was told.
+pub(crate) fn run_on(
+    targets: &OpenTargets,
+    backend: Backend,
+    stage: &HostStage,
+    control: &Control,
+    when: When<'_>,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Result<StageOutcome, EngineError> {
+    let plan = targets.plan();
+    let shared = Arc::new(Shared {
+        files: targets.files(),
+        backend,
+        world: targets.world().cloned(),
+        plan: targets.shared_plan(),
+        contents: targets.contents(),
+        stage: stage.clone(),
+        control: control.clone(),
+        keep_raw: plan.raw_latencies,
+        gate: Gate::default(),
+        degraded: Mutex::new(Vec::new()),
+        findings: Mutex::new(Findings::default()),
+        late_ns: AtomicU64::new(0),
+        trees: targets.trees(),
+    });
+    let mut before = None;
+    if page_cache::is_read_through(stage, &shared.files) {
+        let ours = shared.clone();
+        control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
+        let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
+        before = apart(control, Patience(plan.patience), evict);
+        if before.is_none() {
+            return Ok(stuck_before(&shared));
+        }
+    }
+    let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
+    let crew = crew::start(&shared, &out)?;
+    let crew = crew::wait_until_ready(&shared, crew, &inbox)?;
+    drop(out);
+    let Some(start_ns) = when() else {
+        crew::call_off(&shared, crew);
+        return Ok(StageOutcome::called_off());
+    };
+    let timetable = begin(&shared, plan, start_ns);
+    let mut collector = Collector::new(stage, plan.host, timetable);
+    let mut ends = collect(&mut collector, &inbox, &crew, control, timetable.patience, sink);
+    if ends.stuck == 0 {
+        crew::dismiss(crew);
+    }
+    let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
+    let after = match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
+        Some(Some(sample)) => Some(sample),
+        Some(None) => {
+            ends.stuck = 1;
+            ends.stuck_workers = (0..stage.workers.len() as u32).collect();
+            None
+        }
+        None => None,
+    };
+    ends.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
+    let now_ns = control.clock().now_ns();
+    collector.finish(after, now_ns, sink);
+    if let Some(error) = ends.broken {
+        return Err(error);
+    }
+    let stuck = (ends.stuck > 0).then(|| Stuck {
+        requests: ends.stuck,
+        targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
+        waited: Nanos(now_ns.saturating_sub(control.stop_at_ns())),
+    });
+    let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
+    let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut findings = findings.notes(stage.stage, plan.host);
+    findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
+    let late_ns = shared.late_ns.load(Ordering::Relaxed);
+    Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
+}
+
+fn pick<'a>(workers: &'a [Worker], numbers: &[u32]) -> Vec<&'a Worker> {
+    numbers.iter().filter_map(|number| workers.get(*number as usize)).collect()
+}
+
+/// Lets all workers go at `start_ns`, or now where that is over.
+fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
+    let now_ns = shared.control.clock().now_ns();
+    let late_ns = now_ns.saturating_sub(start_ns);
+    // No sample may reach back to where no load was.
+    let start_ns = start_ns.max(now_ns);
+    let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
+    shared.control.begin_stage(shared.stage.stage, start_ns, stop_at_ns);
+    let timetable =
+        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
+    shared.gate.open(timetable);
+    timetable
+}
+
+/// How the workers of a stage ended.
+#[derive(Default)]
+struct Ends {
+    failed: bool,
+    broken: Option<EngineError>,
+    /// Requests that were given up, and whose they were.
+    stuck: u32,
+    stuck_workers: Vec<u32>,
+}
+
+/// Takes in what the workers say until the last is done, or until nothing more can be expected of those that are left.
+fn collect(
+    collector: &mut Collector,
+    inbox: &Receiver<FromWorker>,
+    crew: &[Member],
+    control: &Control,
+    patience: Patience,
+    sink: &mut dyn FnMut(IntervalSample),
+) -> Ends {
+    let mut ends = Ends::default();
+    let mut silent: Vec<u32> = (0..crew.len() as u32).collect();
+    while !silent.is_empty() {
+        match inbox.recv_timeout(LOOK) {
+            Ok(FromWorker::Left { worker, mut interval, now_in }) => {
+                collector.take(worker, &interval, now_in, sink);
+                interval.clear();
+                // A worker that has ended takes nothing back, and one that made itself more pages has enough.
+                let _ = crew[worker as usize].back.try_send(interval);
+            }
+            Ok(FromWorker::Ready) => {}
+            Ok(FromWorker::Done { worker, end }) => {
+                silent.retain(|number| *number != worker);
+                match end {
+                    WorkerEnd::Complete => {}
+                    WorkerEnd::AmountFailed => ends.failed = true,
+                    WorkerEnd::Broken(error) => ends.broken = Some(error),
+                    WorkerEnd::Stuck { requests } => {
+                        ends.stuck += requests;
+                        ends.stuck_workers.push(worker);
+                    }
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if patience.is_over_for_silent(control.stop_at_ns(), control.clock().now_ns()) {
+                    ends.stuck += silent.iter().map(|worker| crew[*worker as usize].outstanding()).sum::<u32>();
+                    ends.stuck_workers.append(&mut silent);
+                }
+            }
+            // A worker that panicked: whoever takes the crew back hears of it.
+            Err(RecvTimeoutError::Disconnected) => silent.clear(),
+        }
+    }
+    ends
+}
+
+/// Whether the files are flushed once all workers are done: unless each of them has done that for itself.
+fn flushes_after(stage: &HostStage) -> bool {
+    match stage.stop() {
+        Stop::After(_) | Stop::Steady(_) => false,
+        Stop::Amount => stage.works.iter().any(Work::writes),
+        Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),
+    }
+}
+
+/// A stage that could not begin, because a target did not answer before it.
+fn stuck_before(shared: &Shared) -> StageOutcome {
+    let workers: Vec<&Worker> = shared.stage.workers.iter().collect();
+    let waited = Nanos(shared.control.clock().now_ns().saturating_sub(shared.control.stop_at_ns()));
+    let stuck = Some(Stuck { requests: 1, targets: targets_of(&shared.plan, &workers), waited });
+    StageOutcome { stuck, ..StageOutcome::called_off() }
+}
+
+/// Makes durable what was written; part of what was sent to the target, so it is counted like everything else. `None` if the target had
+/// not answered when the stage was stopped and the patience was over.
+fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
+    let theirs = shared.clone();
+    apart(&shared.control, patience, move || sync_here(&theirs))
+}
+
+/// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had not come back when the stage was stopped
+/// and the patience was over.
+fn apart<T: Send + 'static>(
+    control: &Control,
+    patience: Patience,
+    what: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (out, inbox) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        // Whoever gave up does not listen.
+        let _ = out.send(what());
+    });
+    loop {
+        match inbox.recv_timeout(LOOK) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) => {
+                if patience.is_over(control.stop_at_ns(), control.clock().now_ns()) {
+                    return None;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("a thread that ends without a panic has sent what it was to send"),
+            },
+        }
+    }
+}
+
+fn sync_here(shared: &Shared) -> OpSample {
+    let clock = shared.control.clock();
+    let mut latency = Histogram::new();
+    let mut errors: Vec<(i32, u64)> = Vec::new();
+    for file in shared.files.iter() {
+        let start_ns = clock.now_ns();
+        match rustix::fs::fdatasync(file) {
+            Ok(()) => latency.record(clock.now_ns() - start_ns),
+            Err(error) => match errors.iter_mut().find(|(errno, _)| *errno == error.raw_os_error()) {
+                Some((_, count)) => *count += 1,
+                None => errors.push((error.raw_os_error(), 1)),
+            },
+        }
+    }
+    OpSample {
+        work: 0,
+        op: Op::Fsync,
+        ios: latency.count(),
+        bytes: 0,
+        errors,
+        latency: latency.encode(),
+        raw_latencies: Vec::new(),
+    }
+}
