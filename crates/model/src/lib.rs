@@ -21,7 +21,7 @@ pub mod metadata;
 pub mod objective;
 pub mod occurrence;
 pub mod op;
-pub mod part;
+mod part;
 pub mod plan;
 pub mod planned_event;
 pub mod planner;

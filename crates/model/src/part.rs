@@ -1,50 +1,8 @@
 //! Parts of a plan: where a run has scenarios with layouts of their own, each layout is made before its first stage and removed after its last.
 
-use crate::plan::{Contents, HostPlan, HostStage, Plan, PlannedTarget};
-use crate::spec::{Backend, Poll};
-use crate::units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
+use crate::plan::{HostPlan, HostStage, Part, PartEngine, Plan, PlannedTarget};
+use crate::units::Bytes;
 use std::ops::Range;
-
-/// What of a host's plan is opened, and released, by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
-    /// The numbers of its stages, in rising order; at least one.
-    pub stages: Vec<u32>,
-    /// The places of its targets among those of the host.
-    pub targets: Range<u32>,
-    /// The places of its trees among those of the host.
-    pub trees: Range<u32>,
-    /// How it is loaded.
-    pub engine: PartEngine,
-}
-
-/// What a part has of its own of how a host loads; the fields are those of [`HostPlan`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartEngine {
-    /// See [`HostPlan::backend`].
-    pub backend: Backend,
-    /// See [`HostPlan::poll`].
-    pub poll: Poll,
-    /// See [`HostPlan::direct`].
-    pub direct: bool,
-    /// See [`HostPlan::evict`].
-    pub evict: bool,
-    /// See [`HostPlan::drop_caches`].
-    pub drop_caches: bool,
-    /// See [`HostPlan::patience`].
-    pub patience: Nanos,
-    /// See [`HostPlan::raw_latencies`].
-    pub raw_latencies: bool,
-    /// See [`HostPlan::cpus`].
-    pub cpus: Vec<u32>,
-    /// See [`HostPlan::own_cpu`].
-    pub own_cpu: bool,
-    /// See [`HostPlan::virtual_time`].
-    pub virtual_time: bool,
-    /// See [`HostPlan::contents`].
-    pub contents: Contents,
-}
 
 impl PartEngine {
     /// How a host that is planned as a whole loads.

@@ -1,6 +1,7 @@
 //! What a suite wants to happen in the midst of a measurement.
 
-use crate::plan::{Point, Stage, StageKind};
+use crate::plan::stage::{Point, Stage, StageKind};
+use crate::plan::work::Work;
 use crate::scale::Scale;
 use crate::spec::{Field, Node, Value};
 use crate::units::{Nanos, Percent, UnitError};
@@ -83,7 +84,7 @@ impl PlannedEvent {
         if !self.scenarios.is_empty() && !point.is_some_and(|point| self.scenarios.contains(&point.scenario)) {
             return None;
         }
-        let is_meant = |work: &crate::plan::Work| self.workloads.is_empty() || self.workloads.contains(&work.workload);
+        let is_meant = |work: &Work| self.workloads.is_empty() || self.workloads.contains(&work.workload);
         if stage.kind != StageKind::Measure || !stage.works.iter().any(is_meant) {
             return None;
         }
@@ -101,7 +102,7 @@ impl PlannedEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Stop, Work};
+    use crate::plan::Stop;
     use crate::spec::Access;
     use crate::units::Bytes;
 

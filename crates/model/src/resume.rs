@@ -2,8 +2,7 @@
 
 use crate::event::{Event, Note, NoteKind, StageEnd};
 use crate::op::Op;
-use crate::part::Part;
-use crate::plan::{HostPlan, PlannedTarget, Stage, StageKind};
+use crate::plan::{HostPlan, Part, PlannedTarget, Stage, StageKind};
 use crate::record::Record;
 use crate::testbed::{DirectoryState, HostFacts, TargetKind};
 use std::collections::BTreeMap;
@@ -191,7 +190,7 @@ mod tests {
         ];
         assert_eq!(entries(&stages, &[]), [true, true, false, true, true, true]);
         let part = |stages: Vec<u32>| {
-            let engine = crate::part::PartEngine {
+            let engine = crate::plan::PartEngine {
                 backend: crate::spec::Backend::Sync,
                 poll: crate::spec::Poll::None,
                 direct: true,

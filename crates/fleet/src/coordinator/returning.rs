@@ -4,8 +4,7 @@
 
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
-use model::part::Part;
-use model::plan::{HostPlan, Plan, PlannedTarget, Stage, StageKind};
+use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind};
 use model::resume;
 use model::search::Addition;
 use model::spec::OnLostHost;

@@ -1,6 +1,6 @@
 //! Arithmetic of the suite, computed for the hosts at hand: every point with its values, and without those that are left out.
 
-use super::layout::workers;
+use super::sizes::workers;
 use super::{Refusal, RefusalKind, Request};
 use crate::event::NoteKind;
 use crate::plan::PlanNote;
@@ -154,18 +154,6 @@ fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<
 fn at(sweep: &[(String, String)]) -> String {
     let axes: Vec<String> = sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
     if axes.is_empty() { String::new() } else { format!(" at {}", axes.join(" ")) }
-}
-
-/// Whether points have layouts of their own, each a part of the one that is prepared.
-pub(super) fn has_own_layouts(request: &Request<'_>) -> bool {
-    let layout = &request.spec.layout;
-    let differs = |point: &PointSpec| {
-        let own = &point.layout;
-        own.size.formula.is_some()
-            || own.files.formula.is_some()
-            || (own.size.value, own.files.value) != (layout.size.value, layout.files.value)
-    };
-    request.spec.points.iter().any(differs)
 }
 
 /// Workers of a workload on all hosts.

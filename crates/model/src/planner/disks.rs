@@ -1,8 +1,7 @@
 //! One disk under two hosts: each would overwrite what the other one writes, and figures of both would be those of half a disk.
 
 use super::{Refusal, RefusalKind};
-use crate::part::Part;
-use crate::plan::{Extent, HostPlan, PlannedTarget, Work};
+use crate::plan::{Extent, HostPlan, Part, PlannedTarget, Work};
 use crate::testbed::HostFacts;
 use crate::wwid;
 

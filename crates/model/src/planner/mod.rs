@@ -9,9 +9,11 @@ mod layout;
 mod lending;
 mod placement;
 mod refusal;
+mod room;
 mod rotation;
 mod scenarios;
 mod shares;
+mod sizes;
 mod stages;
 mod trees;
 

@@ -2,10 +2,9 @@
 
 mod join;
 
-use super::{Refusal, RefusalKind, Request, disks, layout, placement, plan_alone, trees};
+use super::{Refusal, RefusalKind, Request, disks, placement, plan_alone, room, trees};
 use crate::event::NoteKind;
-use crate::part::Part;
-use crate::plan::{HostPlan, HostStage, Plan, PlannedTarget, Target};
+use crate::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Target};
 use crate::spec::{Order, Scenario};
 use crate::testbed::{HostFacts, TargetFacts};
 use crate::units::Bytes;
@@ -130,7 +129,7 @@ fn space(request: &Request<'_>, host: &HostPlan, facts: &HostFacts) -> Vec<Refus
 fn space_of(request: &Request<'_>, host: &HostPlan, facts: &HostFacts, standing: &[&Part]) -> Vec<Refusal> {
     let of = |part: &&Part| host.targets.get(part.targets.start as usize..part.targets.end as usize);
     let targets: Vec<Target> = standing.iter().filter_map(of).flatten().cloned().collect();
-    let refusals = layout::space(facts, &targets, request.scale);
+    let refusals = room::space(facts, &targets, request.scale);
     if !refusals.is_empty() {
         return refusals;
     }
@@ -148,7 +147,7 @@ fn less(facts: &HostFacts, targets: &[Target]) -> HostFacts {
     };
     let mut left = facts.clone();
     for target in &mut left.targets {
-        let same = facts.targets.iter().filter(|other| layout::same_file_system(other, target));
+        let same = facts.targets.iter().filter(|other| room::same_file_system(other, target));
         let taken = same.map(|other| bytes(&other.path)).fold(0, u64::saturating_add);
         target.free = Bytes(target.free.0.saturating_sub(taken));
     }

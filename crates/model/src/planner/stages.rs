@@ -1,9 +1,9 @@
 //! The stages of a run, and each host's share of them.
 
 use super::clients::are_imagined;
-use super::layout::{Sizes, workers};
 use super::rotation::Groups;
 use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
+use super::sizes::{Sizes, workers};
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
 use crate::event::NoteKind;

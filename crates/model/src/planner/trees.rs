@@ -1,6 +1,6 @@
 //! The trees of a host, and which worker has which of their files.
 
-use super::layout::same_file_system;
+use super::room::same_file_system;
 use super::{Refusal, RefusalKind, Request};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;

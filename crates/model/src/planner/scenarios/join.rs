@@ -1,8 +1,7 @@
 //! Joins the plans of scenarios into one: their stages in the order in which they run, their layouts behind each other.
 
 use super::SCENARIO_AXIS;
-use crate::part::{Part, PartEngine};
-use crate::plan::{HostPlan, HostStage, Plan, PlannedTarget, Point, Stage, StageKind};
+use crate::plan::{HostPlan, HostStage, Part, PartEngine, Plan, PlannedTarget, Point, Stage, StageKind};
 use crate::testbed::scenario_suffix;
 
 /// One stage of one scenario.

@@ -1,6 +1,5 @@
 use crate::Spec;
-use crate::part::Part;
-use crate::plan::{HostPlan, Plan, PlannedTarget, StageKind};
+use crate::plan::{HostPlan, Part, Plan, PlannedTarget, StageKind};
 use crate::planner::{Request, plan};
 use crate::resume;
 use crate::scale::Scale;

@@ -1,0 +1,177 @@
+//! One host's share of a run.
+
+use super::HostStage;
+use crate::metadata::Tree;
+use crate::spec::{Backend, DuplicateScope, Poll};
+use crate::units::{Bytes, Nanos, Percent};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// One host's share of a run: all that its agent needs to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlan {
+    /// The run's name, for the marker.
+    pub run_id: String,
+    /// The host's number, from 0.
+    pub host: u32,
+    /// Its name, for people.
+    pub hostname: String,
+    /// The length of one sample.
+    pub interval: Nanos,
+    /// How requests reach the kernel.
+    pub backend: Backend,
+    /// Who looks for requests and completions.
+    pub poll: Poll,
+    /// Whether to bypass the page cache.
+    pub direct: bool,
+    /// Whether files are to be evicted from the page cache before a stage reads through it.
+    pub evict: bool,
+    /// Whether all that the host has cached is to be dropped before a stage reads through the page cache.
+    pub drop_caches: bool,
+    /// How long after the end of a stage it is waited for requests that the target has not answered.
+    pub patience: Nanos,
+    /// Whether to keep every single latency.
+    pub raw_latencies: bool,
+    /// The CPUs that workers run on; empty for any.
+    pub cpus: Vec<u32>,
+    /// Whether each worker has one of `cpus` for itself, as far as they reach.
+    pub own_cpu: bool,
+    /// Whether time is that of the simulation, which passes as fast as it can be computed. Only where all targets are simulated.
+    pub virtual_time: bool,
+    /// What written blocks hold.
+    pub contents: Contents,
+    /// What it loads.
+    pub targets: Vec<Target>,
+    /// The trees of its metadata workloads.
+    #[serde(default)]
+    pub trees: Vec<Tree>,
+    /// Its stages; as many as the plan has.
+    pub stages: Vec<HostStage>,
+    /// What is opened and released by itself, in the order of the first stages; every stage, target and tree is in one of them. None where all of
+    /// it is one: without scenarios, or where they have one layout in common.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+}
+
+impl HostPlan {
+    /// The files of all targets in order: what [`Extent::file`] counts.
+    pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
+        self.targets.iter().flat_map(|target| &target.files)
+    }
+
+    /// Bytes of the files in its trees at their fullest.
+    pub fn in_trees(&self) -> Bytes {
+        Bytes(self.stages.iter().map(HostStage::tree_bytes).max().unwrap_or(0))
+    }
+}
+
+/// What of a host's plan is opened, and released, by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The numbers of its stages, in rising order; at least one.
+    pub stages: Vec<u32>,
+    /// The places of its targets among those of the host.
+    pub targets: Range<u32>,
+    /// The places of its trees among those of the host.
+    pub trees: Range<u32>,
+    /// How it is loaded.
+    pub engine: PartEngine,
+}
+
+/// What a part has of its own of how a host loads; the fields are those of [`HostPlan`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartEngine {
+    /// See [`HostPlan::backend`].
+    pub backend: Backend,
+    /// See [`HostPlan::poll`].
+    pub poll: Poll,
+    /// See [`HostPlan::direct`].
+    pub direct: bool,
+    /// See [`HostPlan::evict`].
+    pub evict: bool,
+    /// See [`HostPlan::drop_caches`].
+    pub drop_caches: bool,
+    /// See [`HostPlan::patience`].
+    pub patience: Nanos,
+    /// See [`HostPlan::raw_latencies`].
+    pub raw_latencies: bool,
+    /// See [`HostPlan::cpus`].
+    pub cpus: Vec<u32>,
+    /// See [`HostPlan::own_cpu`].
+    pub own_cpu: bool,
+    /// See [`HostPlan::virtual_time`].
+    pub virtual_time: bool,
+    /// See [`HostPlan::contents`].
+    pub contents: Contents,
+}
+
+/// What written blocks hold, and whether reads are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contents {
+    /// The same on all hosts of a run: where blocks that hosts have in common come from.
+    pub seed: u64,
+    /// The share of each 4 KiB that compresses away.
+    pub compressible: Percent,
+    /// The share of written 4 KiB blocks that are copies of others; none where reads are checked.
+    pub duplicate: Percent,
+    /// Among whom the copies are spread.
+    pub duplicate_scope: DuplicateScope,
+    /// Whether every 512 bytes carry a header, and reads are checked.
+    pub verify: bool,
+    /// Whether every byte carries a header before the first workload begins, so that one without is damage.
+    pub filled: bool,
+    /// Bytes for which one generation is kept: every write begins and ends at multiples of it. A power of two from 512 to 1 MiB.
+    pub grain: Bytes,
+}
+
+impl Contents {
+    /// Random bytes that nobody checks.
+    pub const RANDOM: Contents = Contents {
+        seed: 0,
+        compressible: Percent::ZERO,
+        duplicate: Percent::ZERO,
+        duplicate_scope: DuplicateScope::Worker,
+        verify: false,
+        filled: false,
+        grain: Bytes(512),
+    };
+}
+
+/// One target of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The path as the user named it.
+    pub path: String,
+    /// What it is, and with that what may be done to it.
+    pub kind: PlannedTarget,
+    /// The files of it, or the device as a single one.
+    pub files: Vec<TargetFile>,
+}
+
+/// What may be done to a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlannedTarget {
+    /// Files of ours in the directory `root`, claimed by a marker.
+    Directory {
+        /// The directory; made if it is missing.
+        root: String,
+    },
+    /// Files in a directory that another host of the run claims, makes and removes: host 0 a shared file, any other its own. Others wait until
+    /// they are there, and open them.
+    Joined,
+    /// A file or device that is only read.
+    ReadOnly,
+    /// A device whose content the user gave up by name.
+    Device,
+    /// A simulated device; the text behind `sim:` says which.
+    Simulated,
+}
+
+/// One file, or a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFile {
+    /// Its path.
+    pub path: String,
+    /// How many of its bytes are loaded, from the start.
+    pub size: Bytes,
+}

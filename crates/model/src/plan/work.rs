@@ -1,0 +1,167 @@
+//! What some workers of a stage do, and each worker's share of it.
+
+use super::Stop;
+use crate::load::{HotSpots, Pace, SizeMix, Skew};
+use crate::metadata::{FileShare, MetadataWork};
+use crate::priority::Priority;
+use crate::spec::Access;
+use crate::units::{Bytes, Percent};
+use serde::{Deserialize, Serialize};
+
+/// What some workers of a stage do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// The workload's name.
+    pub workload: String,
+    /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
+    pub block_size: SizeMix,
+    /// The sizes of writes and trims.
+    pub write_block_size: SizeMix,
+    /// The share of trims, of all requests.
+    pub trim: Percent,
+    /// The share of reads, of what is not a trim.
+    pub read: Percent,
+    /// Where requests go.
+    pub pattern: Pattern,
+    /// When requests are due.
+    pub pace: Pace,
+    /// An `fdatasync` after so many writes of a worker; 0 is never.
+    pub fsync_every: u64,
+    /// Whether every write is durable before it completes.
+    pub dsync: bool,
+    /// How urgent requests are to the kernel.
+    pub priority: Priority,
+    /// Requests that each worker keeps outstanding; at a fixed rate, the most that it has.
+    pub depth: u32,
+    /// When it ends.
+    pub stop: Stop,
+    /// What is done to whole files; `None` where blocks are read and written, and then all of the above counts.
+    #[serde(default)]
+    pub metadata: Option<MetadataWork>,
+}
+
+impl Work {
+    /// Blocks of one size as fast as the target goes, one after the other or all over the place.
+    pub fn simple(block: Bytes, read: Percent, access: Access, depth: u32, stop: Stop) -> Work {
+        Work {
+            workload: String::new(),
+            block_size: SizeMix::single(block),
+            write_block_size: SizeMix::single(block),
+            trim: Percent::ZERO,
+            read,
+            pattern: Pattern::simple(access),
+            pace: Pace::FREE,
+            fsync_every: 0,
+            dsync: false,
+            priority: Priority::Inherited,
+            depth,
+            stop,
+            metadata: None,
+        }
+    }
+
+    /// Whether any request of it writes a block.
+    pub fn writes(&self) -> bool {
+        self.metadata.is_none() && self.read < Percent::ALL && self.trim < Percent::ALL
+    }
+
+    /// Whether any request of it is a trim.
+    pub fn trims(&self) -> bool {
+        self.trim > Percent::ZERO
+    }
+
+    /// Whether any request of it changes what stands at the target.
+    pub fn changes(&self) -> bool {
+        self.writes() || self.trims()
+    }
+
+    /// Whether any request of it reads a block.
+    pub fn reads(&self) -> bool {
+        self.metadata.is_none() && self.read > Percent::ZERO && self.trim < Percent::ALL
+    }
+
+    /// The sizes of reads, if there are any, and of writes and trims, if there are any.
+    pub fn mixes(&self) -> impl Iterator<Item = &SizeMix> {
+        let reads = self.reads().then_some(&self.block_size);
+        reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
+    }
+
+    /// Requests that take `worker` through its extents once: a block for each step, the last one of an extent perhaps shorter.
+    pub fn requests(&self, worker: &Worker) -> u64 {
+        let is_sequential = self.pattern.random == Percent::ZERO;
+        let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
+        let step = self.largest_block().0.max(stride).max(1);
+        worker.extents.iter().map(|extent| extent.length.div_ceil(step)).fold(0, u64::saturating_add)
+    }
+
+    /// The largest request.
+    pub fn largest_block(&self) -> Bytes {
+        self.mixes().map(SizeMix::largest).max().unwrap_or_default()
+    }
+
+    /// The smallest request.
+    pub fn smallest_block(&self) -> Bytes {
+        self.mixes().map(SizeMix::smallest).min().unwrap_or_default()
+    }
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// How the requests that are not sequential are spread; `Sequential` where there are none.
+    pub access: Access,
+    /// The share of requests that `access` places.
+    pub random: Percent,
+    /// The exponent or the share of a skewed access.
+    pub skew: Skew,
+    /// The table of [`Access::HotSpot`].
+    pub hot_spots: HotSpots,
+    /// What offsets of random requests are multiples of, from the start of their extent.
+    pub align: Bytes,
+    /// From one sequential request to the next; 0 where they adjoin.
+    pub stride: Bytes,
+    /// Sequential streams of each worker.
+    pub streams: u32,
+}
+
+impl Pattern {
+    /// All sequential, or all random; offsets are multiples of the request's own size.
+    pub fn simple(access: Access) -> Pattern {
+        Pattern {
+            access,
+            random: if access == Access::Sequential { Percent::ZERO } else { Percent::ALL },
+            skew: Skew { milli: 1_200 },
+            hot_spots: HotSpots { spots: Vec::new() },
+            align: Bytes(0),
+            stride: Bytes(0),
+            streams: 1,
+        }
+    }
+}
+
+/// One worker's share of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    /// The number of its work among those of the stage.
+    pub work: u32,
+    /// Where its random choices start.
+    pub seed: u64,
+    /// At a fixed rate: its number among all workers of all hosts that do this work, which take turns; and how many they are.
+    pub turn: (u32, u32),
+    /// Its byte ranges. Of two workers that do the same work each has its own blocks, unless the workload says that every one has all.
+    pub extents: Vec<Extent>,
+    /// Its files, where its work is metadata; no two workers of a host that do the same work share one.
+    #[serde(default)]
+    pub files: Option<FileShare>,
+}
+
+/// A range of bytes of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// The number of the file among [`HostPlan::files`](super::HostPlan::files).
+    pub file: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes; at least a block.
+    pub length: u64,
+}
