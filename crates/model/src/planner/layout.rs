@@ -1,9 +1,11 @@
 //! What each target becomes: files of ours, a device given up by name, or something that is only read.
 
 use super::clients::are_imagined;
-use super::room::space;
-use super::sizes::{Sizes, alignment, apportioned, file_sizes, unit_of};
+use super::room::{space, used};
+use super::sizes::{Sizes, alignment, unit_of};
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
+use crate::event::NoteKind;
+use crate::load::SizeMix;
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use crate::spec::{Auto, Count, LayoutKind, PointSpec, WorkloadSpec};
 use crate::testbed::{DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
@@ -223,6 +225,55 @@ fn files_of(
             let size = sizes.largest().unwrap_or(Bytes::gib(1)).max(sizes.least);
             Ok((0..sizes.files).map(|_| TargetFile { path: target.path.clone(), size }).collect())
         }
+    }
+}
+
+/// The sizes of `files` files, up to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
+/// number have the mix, too.
+fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
+    let total: i128 = mix.parts.iter().map(|(_, weight)| i128::from(*weight)).sum();
+    let mut behind: Vec<i128> = vec![0; mix.parts.len()];
+    let mut next = || {
+        behind.iter_mut().zip(&mix.parts).for_each(|(behind, (_, weight))| *behind += i128::from(*weight));
+        // The first one of several that are equally far behind.
+        let furthest = (0..behind.len()).rev().max_by_key(|index| behind[*index]).unwrap_or(0);
+        behind[furthest] -= total;
+        let size = mix.parts.get(furthest).map_or(0, |(size, _)| size.0);
+        Bytes(size.max(1).checked_next_multiple_of(unit.0.max(1)).unwrap_or(u64::MAX))
+    };
+    (0..files).map(|_| next()).collect()
+}
+
+/// The size of each file in a directory, by its number.
+fn file_sizes(
+    request: &Request<'_>,
+    target: &TargetFacts,
+    sizes: &Sizes,
+    unit: Bytes,
+    notes: &mut Vec<PlanNote>,
+) -> impl Fn(u32) -> Bytes + use<> {
+    let mut steps = Vec::new();
+    for (files, wanted) in sizes.fixed.iter().rev() {
+        let size = sizes.rounded(request, *wanted, unit);
+        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
+        if size > *wanted || (size < *wanted && !sizes.are_own) {
+            let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+        }
+        let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
+        steps.push((*files, size.max(after)));
+    }
+    steps.reverse();
+    let free = Bytes(request.scale.size.apply((target.free.0 + used(target).0) / 10));
+    let each = Bytes(sizes.auto_share.min(free).0 / u64::from(sizes.files));
+    let unit = if each > Bytes::mib(1) { Bytes::mib(1) } else { unit };
+    let automatic = match each.round_down(unit) {
+        size if size < sizes.least => Bytes(sizes.least.0.next_multiple_of(unit.0)),
+        size => size,
+    };
+    move |number| {
+        let step = steps.partition_point(|(files, _)| *files <= number);
+        steps.get(step).map_or(automatic, |(_, size)| *size)
     }
 }
 

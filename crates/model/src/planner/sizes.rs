@@ -1,10 +1,8 @@
 //! How many files each target gets, and how large they are.
 
-use super::room::used;
 use super::{Request, is_null};
-use crate::event::NoteKind;
 use crate::load::SizeMix;
-use crate::plan::{PlanNote, Target, TargetFile};
+use crate::plan::{Target, TargetFile};
 use crate::spec::{Auto, FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
 use crate::testbed::{DirectIo, HostFacts, TargetFacts};
 use crate::units::Bytes;
@@ -16,9 +14,9 @@ const AUTO_LIMIT: Bytes = Bytes::gib(4);
 pub(super) struct Sizes {
     pub(super) files: u32,
     /// Where the suite fixes sizes: what points ask for, each as (files, size of each, scaled), in rising order of files.
-    fixed: Vec<(u32, Bytes)>,
+    pub(super) fixed: Vec<(u32, Bytes)>,
     /// Whether points load the parts that they ask for, rather than all of it.
-    are_own: bool,
+    pub(super) are_own: bool,
     /// The sizes of files, where they differ, scaled.
     pub(super) mix: Option<SizeMix>,
     /// The share of `"auto"` that one target gets before its own free space is asked, scaled.
@@ -125,7 +123,7 @@ impl Sizes {
     }
 
     /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk below it.
-    fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
+    pub(super) fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
         let size = wanted.round_down(unit);
         if request.scale.size.is_one() || size >= self.least {
             size
@@ -159,55 +157,6 @@ fn has_own_layouts(request: &Request<'_>) -> bool {
             || (own.size.value, own.files.value) != (layout.size.value, layout.files.value)
     };
     request.spec.points.iter().any(differs)
-}
-
-/// The sizes of `files` files, up to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
-/// number have the mix, too.
-pub(super) fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
-    let total: i128 = mix.parts.iter().map(|(_, weight)| i128::from(*weight)).sum();
-    let mut behind: Vec<i128> = vec![0; mix.parts.len()];
-    let mut next = || {
-        behind.iter_mut().zip(&mix.parts).for_each(|(behind, (_, weight))| *behind += i128::from(*weight));
-        // The first one of several that are equally far behind.
-        let furthest = (0..behind.len()).rev().max_by_key(|index| behind[*index]).unwrap_or(0);
-        behind[furthest] -= total;
-        let size = mix.parts.get(furthest).map_or(0, |(size, _)| size.0);
-        Bytes(size.max(1).checked_next_multiple_of(unit.0.max(1)).unwrap_or(u64::MAX))
-    };
-    (0..files).map(|_| next()).collect()
-}
-
-/// The size of each file in a directory, by its number.
-pub(super) fn file_sizes(
-    request: &Request<'_>,
-    target: &TargetFacts,
-    sizes: &Sizes,
-    unit: Bytes,
-    notes: &mut Vec<PlanNote>,
-) -> impl Fn(u32) -> Bytes + use<> {
-    let mut steps = Vec::new();
-    for (files, wanted) in sizes.fixed.iter().rev() {
-        let size = sizes.rounded(request, *wanted, unit);
-        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
-        if size > *wanted || (size < *wanted && !sizes.are_own) {
-            let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
-        }
-        let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
-        steps.push((*files, size.max(after)));
-    }
-    steps.reverse();
-    let free = Bytes(request.scale.size.apply((target.free.0 + used(target).0) / 10));
-    let each = Bytes(sizes.auto_share.min(free).0 / u64::from(sizes.files));
-    let unit = if each > Bytes::mib(1) { Bytes::mib(1) } else { unit };
-    let automatic = match each.round_down(unit) {
-        size if size < sizes.least => Bytes(sizes.least.0.next_multiple_of(unit.0)),
-        size => size,
-    };
-    move |number| {
-        let step = steps.partition_point(|(files, _)| *files <= number);
-        steps.get(step).map_or(automatic, |(_, size)| *size)
-    }
 }
 
 /// What sizes of files on a target are multiples of.
