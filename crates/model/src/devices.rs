@@ -1,6 +1,7 @@
 //! The catalogue of drives: what their makers, or their class, say that one drive can do. `reference/devices.toml`, embedded.
 
-use crate::cluster::{Bandwidth, Figures, fixed};
+use crate::cluster::bandwidth::Bandwidth;
+use crate::cluster::figures::{Figures, fixed};
 use crate::spec::{
     Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree, spec_table, words,
 };

@@ -1,6 +1,5 @@
 //! What a host is made of, beyond what a plan needs: for people who read a result, and for whoever looks for a bottleneck.
 
-use crate::testbed::DeviceFacts;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +158,47 @@ impl LinkKind {
             LinkKind::Disk => "device",
         }
     }
+}
+
+/// A block device as sysfs describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    /// The vendor's model; empty where there is none.
+    pub model: String,
+    /// Whether it spins.
+    pub rotational: Option<bool>,
+    /// Its size.
+    pub size: Bytes,
+    /// Logical block size in bytes.
+    pub logical_block: u32,
+    /// The I/O scheduler in use; empty where sysfs does not tell.
+    pub scheduler: String,
+    /// The NUMA node that it hangs off; `None` where there is one only, or nobody tells.
+    pub numa_node: Option<u32>,
+    /// What it stores on.
+    #[serde(default)]
+    pub media: Media,
+    /// How it is reached: `pcie`, `tcp`, `sata`, `sas`, `virtio`; empty where nobody tells.
+    #[serde(default)]
+    pub transport: String,
+    /// The version of its firmware; empty where nobody tells.
+    #[serde(default)]
+    pub firmware: String,
+    /// Requests that the device, or else each of its queues in the kernel, takes at a time.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
+    /// Queues of the hardware.
+    #[serde(default)]
+    pub queues: Option<u32>,
+    /// `write back` where a write that completed may still be in a volatile cache, else `write through`; empty where nobody tells.
+    #[serde(default)]
+    pub write_cache: String,
+    /// Its name wherever it is seen from, as sysfs has it (`naa.5000c500a1b2c3d4`), for a map `dm.` and its UUID, else `serial.` and its serial number;
+    /// of a partition with `-part` and its number behind. Empty where nobody tells. Not all of them are unique: [`crate::wwid`] knows which.
+    #[serde(default)]
+    pub wwid: String,
 }
 
 /// What a device stores on.

@@ -3,10 +3,11 @@
 //! TOML text → tree → `--set` and what-ifs ([`change`]) → typed tables ([`fields`]) → contradictions ([`check`]) → [`Cluster`], with the
 //! errors of a suite: every mistake at once, each with its place and its remedy.
 
-mod bandwidth;
+pub(crate) mod bandwidth;
 mod change;
 mod check;
 mod fields;
+pub(crate) mod figures;
 mod reference;
 
 pub use bandwidth::Bandwidth;
@@ -16,6 +17,7 @@ pub use fields::{
     Placement, ProtectionSpec, Role, TopSpec, reference,
 };
 
+pub use figures::{Figures, fixed};
 pub use reference::REFERENCE;
 
 use crate::devices::{Device, catalogue};
@@ -60,21 +62,6 @@ pub struct Drives {
     pub spec: DriveSpec,
     /// What each drive can do, from the file or else from the catalogue.
     pub figures: Figures,
-}
-
-/// What one drive can do; `None` where neither the file nor the catalogue says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
-    /// Capacity in bytes.
-    pub capacity_bytes: Option<f64>,
-    /// Sequential reads in bytes per second.
-    pub read_bytes_per_s: Option<f64>,
-    /// Sequential writes in bytes per second.
-    pub write_bytes_per_s: Option<f64>,
-    /// Random reads of 4 KiB per second.
-    pub read_iops: Option<f64>,
-    /// Random writes of 4 KiB per second.
-    pub write_iops: Option<f64>,
 }
 
 const NO_NODES: &str = "the testbed has no nodes";
@@ -254,14 +241,6 @@ fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
         write_bytes_per_s: bytes(spec.write.value, listed.write_bytes_per_s),
         read_iops: rate(spec.read_iops.value, listed.read_iops),
         write_iops: rate(spec.write_iops.value, listed.write_iops),
-    }
-}
-
-/// The value, if somebody said it.
-pub fn fixed<T>(value: Auto<T>) -> Option<T> {
-    match value {
-        Auto::Fixed(value) => Some(value),
-        Auto::Auto => None,
     }
 }
 
