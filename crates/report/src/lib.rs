@@ -14,6 +14,7 @@ pub mod json;
 pub mod live;
 pub mod loadline;
 pub mod markdown;
+mod moment;
 pub mod occurrences;
 pub mod plan;
 pub mod published;

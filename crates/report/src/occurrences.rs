@@ -1,7 +1,7 @@
 //! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a section of the page.
 
 use crate::html::markup::{Markup, classed, element, plain};
-use crate::html::workload::time_words;
+use crate::moment::time_words;
 use crate::words;
 use analysis::aftermath::Aftermath;
 use analysis::effects::{Effect, effects};
@@ -69,7 +69,7 @@ fn place(occurrence: &Occurrence, plan: &Plan) -> String {
     let stage = occurrence.stage.and_then(|stage| plan.stages.get(stage as usize));
     match stage {
         Some(stage) => {
-            let name = crate::live::stage_name(plan, stage);
+            let name = crate::live::progress::name(plan, stage);
             format!("{} at {}", name.split_whitespace().collect::<Vec<_>>().join(" "), at(occurrence))
         }
         None => words::utc(occurrence.unix_ns),

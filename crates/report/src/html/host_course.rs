@@ -1,8 +1,8 @@
 //! How the hosts of a measurement went over time in which something happened: a sum hides that two of ten starved.
 
 use super::markup::Markup;
-use super::workload::time_words;
 use crate::chart::{Line, Lines, Point, Scale};
+use crate::moment::time_words;
 use crate::words;
 use analysis::{HostSeries, host_series};
 use model::Record;

@@ -1,7 +1,7 @@
 //! What a run says while it goes: a consumer of its events, like the run file.
 
 mod bar;
-mod progress;
+pub(crate) mod progress;
 
 use bar::Bar;
 use model::{Event, OccurrenceKind, Plan};

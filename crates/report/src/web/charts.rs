@@ -5,7 +5,8 @@ use super::load::{HostLoad, Load, OpLoad, System, Told, band_bounds};
 use super::track::Slot;
 use crate::chart::{Cell, Heat, Line, Lines, Point, Scale};
 use crate::html::markup::{Markup, classed};
-use crate::html::workload::{LATENCIES, latency_words, line_of, time_words};
+use crate::html::workload::{LATENCIES, latency_words, line_of};
+use crate::moment::time_words;
 use crate::words;
 use model::Op;
 

@@ -3,8 +3,8 @@
 use super::board::{Board, StageState};
 use super::{charts, hosts};
 use crate::html::markup::{Markup, classed, element, plain};
-use crate::html::workload::time_words;
 use crate::live::Goal;
+use crate::moment::time_words;
 use crate::words;
 use model::{RunEnd, StageEnd};
 

@@ -1,0 +1,29 @@
+//! A moment of a stage in words, wherever one is told: on axes, in tables, in lines of text.
+
+use model::Nanos;
+
+/// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h 30 min 15 s`.
+pub fn time_words(seconds: f64) -> String {
+    if seconds == 0.0 {
+        return "0".to_owned();
+    }
+    let tenths = (seconds * 10.0).round() as u64;
+    if tenths < 600 {
+        return Nanos((seconds * 1e9).round() as u64).to_string();
+    }
+    let rest = (tenths % 600) as f64 / 10.0;
+    let parts = [(tenths / 36_000) as f64, (tenths / 600 % 60) as f64, rest];
+    let told = parts.into_iter().zip(["h", "min", "s"]).filter(|(value, _)| *value > 0.0);
+    told.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_told_apart() {
+        let told: Vec<String> = [0.0, 0.5, 45.0, 60.0, 61.3, 300.0, 3_600.0, 5_415.0].map(time_words).into();
+        assert_eq!(told, ["0", "500 ms", "45 s", "1 min", "1 min 1.3 s", "5 min", "1 h", "1 h 30 min 15 s"]);
+    }
+}
