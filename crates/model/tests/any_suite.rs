@@ -1,18 +1,13 @@
 //! Suites from anybody: whatever stands in them, they are read or refused, and never more than that.
 
+mod common;
+
 use model::spec::{Override, Spec};
 use proptest::prelude::*;
 
 /// Good and bad suites to start from: the built-in ones and the fixtures.
 fn corpus() -> Vec<String> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["suites", "fixtures/bad-suites"].map(|folder| root.join(folder));
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten());
-    let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "toml"));
-    // Those that are not text are refused before they come here.
-    let mut texts: Vec<String> = texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
-    texts.sort();
-    texts
+    common::corpus(["suites", "fixtures/bad-suites"])
 }
 
 /// Words and signs that mean something in a suite.
@@ -77,15 +72,9 @@ proptest! {
     #[test]
     fn a_suite_that_somebody_damaged_is_read_or_refused(
         which in any::<prop::sample::Index>(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..12, prop::sample::select(WORDS.to_vec())), 0..12),
+        edits in common::edits(&WORDS),
     ) {
         let corpus = corpus();
-        let mut text: Vec<char> = which.get(&corpus).chars().collect();
-        for (place, cut, word) in edits {
-            let place = place.index(text.len() + 1);
-            let end = (place + cut).min(text.len());
-            text.splice(place..end, word.chars());
-        }
-        read(&text.into_iter().collect::<String>());
+        read(&common::damaged(which.get::<String>(&corpus), edits));
     }
 }

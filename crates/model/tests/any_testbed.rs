@@ -1,17 +1,13 @@
 //! Testbeds from anybody: whatever stands in them, they are read or refused, and never more than that.
 
+mod common;
+
 use model::cluster::Cluster;
 use proptest::prelude::*;
 
 /// Good and bad testbeds to start from: the published ones and the fixtures.
 fn corpus() -> Vec<String> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["reference/testbeds", "fixtures/bad-testbeds"].map(|folder| root.join(folder));
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten());
-    let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "toml"));
-    let mut texts: Vec<String> = texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
-    texts.sort();
-    texts
+    common::corpus(["reference/testbeds", "fixtures/bad-testbeds"])
 }
 
 /// Words and signs that mean something in a testbed.
@@ -71,15 +67,9 @@ proptest! {
     #[test]
     fn a_testbed_that_somebody_damaged_is_read_or_refused(
         which in any::<prop::sample::Index>(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..12, prop::sample::select(WORDS.to_vec())), 0..12),
+        edits in common::edits(&WORDS),
     ) {
         let corpus = corpus();
-        let mut text: Vec<char> = which.get(&corpus).chars().collect();
-        for (place, cut, word) in edits {
-            let place = place.index(text.len() + 1);
-            let end = (place + cut).min(text.len());
-            text.splice(place..end, word.chars());
-        }
-        read(&text.into_iter().collect::<String>());
+        read(&common::damaged(which.get::<String>(&corpus), edits));
     }
 }
