@@ -1,6 +1,6 @@
 //! Which figure a doubt stands beside, and by which number.
 
-use crate::words;
+use crate::warning;
 use analysis::{ResultRow, Warning};
 
 /// The figure that a doubt stands beside.
@@ -41,7 +41,7 @@ impl Marks {
     /// The numbers of the doubts beside a figure of `row`.
     pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
         let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
-        here.map(|warning| self.number(words::warning(warning))).collect()
+        here.map(|warning| self.number(warning::sentence(warning))).collect()
     }
 
     fn number(&mut self, sentence: String) -> usize {

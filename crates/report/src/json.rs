@@ -55,7 +55,7 @@ fn issued(total: &Issued) -> Value {
 fn result(record: &Record, row: &ResultRow) -> Value {
     let sweep: Map<String, Value> =
         row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
-    let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": words::warning(doubt)});
+    let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": crate::warning::sentence(doubt)});
     json!({
         "scenario": row.scenario,
         "workload": row.workload,

@@ -23,6 +23,7 @@ pub mod table;
 pub mod trend;
 mod uncounted;
 pub mod verify;
+mod warning;
 pub mod watch;
 pub mod web;
 pub mod words;
