@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+pub mod examples;
 mod places;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
@@ -19,26 +20,12 @@ use std::path::PathBuf;
 
 /// Finds the load line of a storage cluster: what it carries, and whether the figure can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "plimsoll", version, about, max_term_width = 100, after_help = examples::EXIT_CODES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
-
-/// The table of exit codes, as the help and the man page print it.
-pub const EXIT_CODES: &str = "\
-Exit codes:
-  0    done
-  1    done, but the target failed some requests; the report counts them
-  2    the arguments or the suite are wrong; nothing was touched
-  3    a target or a host was refused (not ours, in use, no space, no permission, no answer)
-  4    the run could not go on; what was recorded until then is kept
-  5    a run file could not be read
-  6    a condition of `compare` or `trend --fail-if` was met, or the objective of `loadline` held at no rate
-  7    verify: data are missing or damaged; they are counted
-  130  interrupted; what was recorded until then is kept
-  101  a bug in Plimsoll; please report it";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -80,11 +67,13 @@ pub enum Command {
     /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
     Agent(AgentArgs),
     /// Print a completion script for a shell.
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell.
         shell: Shell,
     },
     /// Print the man page, or write one page for each command.
+    #[command(after_help = examples::MAN)]
     Man {
         /// Where to write the pages of all commands; without it, the main page goes to standard output.
         #[arg(long, value_name = "DIR")]
@@ -233,6 +222,7 @@ pub enum Pattern {
 
 /// `plimsoll run`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::RUN)]
 pub struct RunArgs {
     /// What to load, with what, and how much.
     #[command(flatten)]
@@ -297,6 +287,7 @@ pub const DEFAULT_SERVE: &str = "127.0.0.1:9750";
 
 /// `plimsoll serve`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::SERVE)]
 pub struct ServeArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]
@@ -311,15 +302,9 @@ pub struct ServeArgs {
     pub token: Option<Token>,
 }
 
-const LOADLINE_EXAMPLES: &str = "\
-Examples:
-  plimsoll loadline --rw randread --bs 8k --numjobs 4 --runtime 30 -t /mnt/x --objective \"read p99 < 5ms, errors = 0\"
-  plimsoll loadline four-corners --workload 4k-random-read --hosts node[01-08] -t /mnt/x --objective \"p99.9 < 20ms\"
-Exit code 6: the objective held at no rate, or the search did not come to its end.";
-
 /// `plimsoll loadline`.
 #[derive(Debug, Args)]
-#[command(after_help = LOADLINE_EXAMPLES)]
+#[command(after_help = examples::LOADLINE)]
 pub struct LoadlineArgs {
     /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean, max, p50 to p99.99 (at most, with a unit),
     /// errors (a count or a share), iops and bandwidth (at least).
@@ -347,6 +332,7 @@ fn along(text: &str) -> Result<Along, String> {
 
 /// `plimsoll plan`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::PLAN)]
 pub struct PlanArgs {
     /// What to load, with what, and how much.
     #[command(flatten)]
@@ -359,6 +345,7 @@ pub struct PlanArgs {
 
 /// `plimsoll watch`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::WATCH)]
 pub struct WatchArgs {
     /// A run file to play again, instead of hosts as they are now.
     #[arg(value_name = "RUN", conflicts_with_all = ["hosts", "slurm", "kubernetes", "interval"])]
@@ -404,6 +391,7 @@ pub struct WatchShareArgs {
 
 /// `plimsoll inventory`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::INVENTORY)]
 pub struct InventoryArgs {
     /// Paths whose layers are to be shown, down to the disks.
     #[arg(value_name = "TARGET")]
@@ -433,6 +421,7 @@ pub struct InventoryArgs {
 
 /// `plimsoll suites`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::SUITES)]
 pub struct SuitesArgs {
     /// Print this suite's file.
     pub name: Option<String>,
@@ -444,6 +433,7 @@ pub struct SuitesArgs {
 
 /// `plimsoll clean`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CLEAN)]
 pub struct CleanArgs {
     /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only the copies of plimsoll are removed].
     #[arg(value_name = "TARGET")]
@@ -460,6 +450,7 @@ pub struct CleanArgs {
 
 /// `plimsoll resume`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::RESUME)]
 pub struct ResumeArgs {
     /// The run file of the run that was cut short. It stays as it is.
     #[arg(value_name = "RUN")]

@@ -193,12 +193,20 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
             kind => format!("is a directory; name a {kind} file"),
         }));
     }
-    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; check the path")))?;
+    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; {}", way_out(path, kind))))?;
     if !metadata.is_file() || metadata.len() > LARGEST_SUITE {
         return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
     }
     let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
     String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
+}
+
+/// What to do about a file that cannot be looked at: a path where a suite should stand is often the place that somebody wants to load.
+fn way_out(path: &Path, kind: &str) -> &'static str {
+    match kind == "suite" && path.extension().is_none() {
+        true => "check the path of the suite file; a path to load goes behind --target",
+        false => "check the path",
+    }
 }
 
 fn unknown(wanted: &str) -> String {
@@ -227,6 +235,14 @@ mod tests {
             assert_eq!(spec.suite.name.value, name);
             assert!(!spec.suite.description.value.is_empty());
         }
+    }
+
+    #[test]
+    fn a_place_where_a_suite_should_stand_is_led_to_its_option() {
+        let place = way_out(Path::new("/tmp/nowhere"), "suite");
+        assert!(place.contains("--target"), "{place}");
+        assert_eq!(way_out(Path::new("my.toml"), "suite"), "check the path");
+        assert_eq!(way_out(Path::new("/tmp/nowhere"), "testbed"), "check the path");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The arguments of what reads run files and testbeds.
 
-use super::Pattern;
+use super::{Pattern, examples};
 use analysis::compare::Condition;
 use clap::{Args, ValueEnum};
 use model::audit::Basis;
@@ -10,17 +10,9 @@ use model::spec::Override;
 use model::{Bytes, Percent};
 use std::path::PathBuf;
 
-const CEILING_EXAMPLES: &str = "\
-Examples:
-  plimsoll ceiling vsan-four-corners --footprint 16TB            which layer binds once the cache is full
-  plimsoll ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if ports+1 --what-if nodes-2
-  plimsoll ceiling my.toml --suite four-corners --set nodes.count=8 -o ceiling.html
-  plimsoll ceiling --print azure-stack-hci > my.toml             a testbed to start from
-  plimsoll ceiling --devices                                     the drives whose figures are known";
-
 /// `plimsoll ceiling`.
 #[derive(Debug, Args)]
-#[command(after_help = CEILING_EXAMPLES)]
+#[command(after_help = examples::CEILING)]
 pub struct CeilingArgs {
     /// A testbed file, or the name of a reference testbed; without it, those are listed.
     #[arg(value_name = "TESTBED")]
@@ -81,6 +73,7 @@ pub struct CeilingArgs {
 
 /// `plimsoll compare`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::COMPARE)]
 pub struct CompareArgs {
     /// The run files, the first one being the base; or one run with several scenarios.
     #[arg(required = true, value_name = "RUN")]
@@ -104,14 +97,9 @@ pub struct CompareArgs {
     pub force: bool,
 }
 
-const TREND_EXAMPLES: &str = "\
-Examples:
-  plimsoll trend nightly/ -o trend.html                          all *.plimsoll of a folder, in the order of time
-  plimsoll trend nightly/*.plimsoll --fail-if 'read p99 > 10%'   the latest run against the level before it, as a gate";
-
 /// `plimsoll trend`.
 #[derive(Debug, Args)]
-#[command(after_help = TREND_EXAMPLES)]
+#[command(after_help = examples::TREND)]
 pub struct TrendArgs {
     /// The run files, or folders with run files (*.plimsoll), in any order: they are put into the order of time.
     #[arg(required = true, value_name = "RUN|FOLDER")]
@@ -137,6 +125,7 @@ pub struct TrendArgs {
 
 /// `plimsoll show`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::SHOW)]
 pub struct ShowArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
@@ -183,6 +172,7 @@ impl Part {
 
 /// `plimsoll verify`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::VERIFY)]
 pub struct VerifyArgs {
     /// The run file of a run with contents.verify.
     #[arg(value_name = "RUN")]

@@ -12,17 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Halted, StoreError};
 
-const EXAMPLES: &str = "\
-Examples:
-  plimsoll export RUN.plimsoll --format csv -o tables/         results.csv, quantiles.csv, series.csv, counters.csv, events.csv
-  plimsoll export RUN.plimsoll --table series -o series.csv    one table
-  plimsoll export RUN.plimsoll --format json -o run.json       all tables in one object
-  plimsoll export RUN.plimsoll --table results -o - | column -ts,
-docs/exports.md lists the columns.";
-
 /// `plimsoll export`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::args::examples::EXPORT)]
 pub struct ExportArgs {
     /// The run file.
     #[arg(value_name = "RUN")]

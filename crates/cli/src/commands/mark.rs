@@ -11,6 +11,7 @@ use std::time::Instant;
 
 /// `plimsoll mark`.
 #[derive(Debug, Args)]
+#[command(after_help = crate::args::examples::MARK)]
 pub struct MarkArgs {
     /// The file of the run, which goes on and was started on this machine.
     #[arg(value_name = "RUN")]

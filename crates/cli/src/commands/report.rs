@@ -12,16 +12,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const EXAMPLES: &str = "\
-Examples:
-  plimsoll report RUN.plimsoll                       the page, beside the run
-  plimsoll report RUN.plimsoll -o report.md          Markdown for a wiki, its charts in report-charts/*.svg
-  plimsoll report BEFORE.plimsoll AFTER.plimsoll -o both.html
-A report of ours is written again; any other file is overwritten with --force alone.";
-
 /// `plimsoll report`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::args::examples::REPORT)]
 pub struct ReportArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]

@@ -1,0 +1,237 @@
+//! What stands below the help of each command: examples, and the exit codes. Written for 80 columns, because a command that a terminal broke in two
+//! cannot be copied; a test holds them to that, and to what the parser takes.
+
+/// The table of exit codes, as the help and the man page print it.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    done, but the target failed some requests; the report counts them
+  2    the arguments or the suite are wrong; nothing was touched
+  3    a target or a host was refused (not ours, in use, no space, no
+       permission, no answer)
+  4    the run could not go on; what was recorded until then is kept
+  5    a run file could not be read
+  6    a condition of `compare` or `trend --fail-if` was met, or the
+       objective of `loadline` held at no rate
+  7    verify: data are missing or damaged; they are counted
+  101  a bug in Plimsoll; please report it
+  130  interrupted; what was recorded until then is kept
+
+`plimsoll COMMAND --help` has examples of each.";
+
+/// Below `plimsoll run --help`.
+pub const RUN: &str = "\
+Examples:
+  # the built-in suite four-corners on the disk below /mnt/x, two minutes
+  plimsoll run --target /mnt/x
+  # another suite; `plimsoll suites` lists them
+  plimsoll run quick -t /mnt/x --out quick.plimsoll
+  # one workload in fio's words
+  plimsoll run --rw randread --bs 4k --iodepth 32 --size 4G --runtime 60 /mnt/x
+  # sixteen hosts over ssh, one instant, one result
+  plimsoll run --hosts node[01-16] -t /mnt/gpfs
+  # a suite of your own, with one field changed
+  plimsoll run my.toml --set measure=30s -t /mnt/x
+  # no target at all: a simulated one
+  plimsoll run quick -t sim:ssd";
+
+/// Below `plimsoll loadline --help`.
+pub const LOADLINE: &str = "\
+Examples:
+  plimsoll loadline --rw randread --bs 8k --numjobs 4 --runtime 30 -t /mnt/x \\
+    --objective \"read p99 < 5ms, errors = 0\"
+  plimsoll loadline four-corners --workload 4k-random-read -t /mnt/x \\
+    --hosts node[01-08] --objective \"p99.9 < 20ms\"
+Exit code 6: the objective held at no rate, or the search did not come to its
+end.";
+
+/// Below `plimsoll plan --help`.
+pub const PLAN: &str = "\
+Examples:
+  plimsoll plan quick -t /mnt/x
+  # for hosts that are not at hand
+  plimsoll plan vsan-four-corners --set clients.count=16 \\
+    --set clients.memory=128GiB";
+
+/// Below `plimsoll watch --help`.
+pub const WATCH: &str = "\
+Examples:
+  plimsoll watch
+  plimsoll watch --hosts node[01-16]
+  # ten lines for each host, and out
+  plimsoll watch --interval 1s --count 10
+  plimsoll watch run.plimsoll --speed 10";
+
+/// Below `plimsoll inventory --help`.
+pub const INVENTORY: &str = "\
+Examples:
+  plimsoll inventory /mnt/x
+  plimsoll inventory --hosts node[01-16] --json
+  plimsoll inventory --draft --hosts node[01-16] -o my-cluster.toml";
+
+/// Below `plimsoll suites --help`.
+pub const SUITES: &str = "\
+Examples:
+  plimsoll suites
+  plimsoll suites quick > my.toml";
+
+/// Below `plimsoll mark --help`.
+pub const MARK: &str = "\
+Examples:
+  plimsoll mark run.plimsoll \"migration started\"";
+
+/// Below `plimsoll report --help`.
+pub const REPORT: &str = "\
+Examples:
+  # the page, beside the run
+  plimsoll report run.plimsoll
+  # Markdown for a wiki, its charts in report-charts/*.svg
+  plimsoll report run.plimsoll -o report.md
+  plimsoll report before.plimsoll after.plimsoll -o both.html
+A report of ours is written again; any other file is overwritten with --force
+alone.";
+
+/// Below `plimsoll export --help`.
+pub const EXPORT: &str = "\
+Examples:
+  # results.csv, quantiles.csv, series.csv, counters.csv, events.csv
+  plimsoll export run.plimsoll --format csv -o tables/
+  # one table
+  plimsoll export run.plimsoll --table series -o series.csv
+  # all tables in one object
+  plimsoll export run.plimsoll --format json -o run.json
+  plimsoll export run.plimsoll --table results -o - | column -ts,
+docs/exports.md lists the columns.";
+
+/// Below `plimsoll serve --help`.
+pub const SERVE: &str = "\
+Examples:
+  plimsoll serve before.plimsoll after.plimsoll
+  plimsoll serve run.plimsoll --address 127.0.0.1:0";
+
+/// Below `plimsoll compare --help`.
+pub const COMPARE: &str = "\
+Examples:
+  plimsoll compare before.plimsoll after.plimsoll
+  plimsoll compare before.plimsoll after.plimsoll --fail-if \"iops < -5%\"
+  plimsoll compare before.plimsoll after.plimsoll -o both.html";
+
+/// Below `plimsoll trend --help`.
+pub const TREND: &str = "\
+Examples:
+  # all *.plimsoll of a folder, in the order of time
+  plimsoll trend nightly/ -o trend.html
+  # the latest run against the level before it, as a gate
+  plimsoll trend nightly/*.plimsoll --fail-if \"read p99 > 10%\"";
+
+/// Below `plimsoll show --help`.
+pub const SHOW: &str = "\
+Examples:
+  plimsoll show run.plimsoll
+  plimsoll show run.plimsoll --by host
+  plimsoll show run.plimsoll --against vsan-four-corners
+  plimsoll show run.plimsoll --json | jq .results";
+
+/// Below `plimsoll ceiling --help`.
+pub const CEILING: &str = "\
+Examples:
+  # the testbeds that are built in
+  plimsoll ceiling
+  # which layer binds once the cache is full
+  plimsoll ceiling vsan-four-corners --footprint 16TB
+  plimsoll ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s \\
+    --what-if ports+1 --what-if nodes-2
+  # a testbed to start from, and what it carries
+  plimsoll ceiling --print azure-stack-hci > my.toml
+  plimsoll ceiling my.toml --suite four-corners --set nodes.count=8 \\
+    -o ceiling.html
+  # the drives whose figures are known
+  plimsoll ceiling --devices";
+
+/// Below `plimsoll verify --help`.
+pub const VERIFY: &str = "\
+Examples:
+  plimsoll run quick -t /mnt/x --set contents.verify=after --keep-data \\
+    --out run.plimsoll
+  plimsoll verify run.plimsoll
+  # of several hosts, on the one that has the data
+  plimsoll verify run.plimsoll --host node01
+Exit code 7: data are missing or damaged.";
+
+/// Below `plimsoll resume --help`.
+pub const RESUME: &str = "\
+Examples:
+  plimsoll resume run.plimsoll
+  plimsoll resume run.plimsoll --out whole.plimsoll";
+
+/// Below `plimsoll clean --help`.
+pub const CLEAN: &str = "\
+Examples:
+  plimsoll clean /mnt/x
+  plimsoll clean --hosts node[01-16] /mnt/x";
+
+/// Below `plimsoll completions --help`.
+pub const COMPLETIONS: &str = "\
+Examples:
+  source <(plimsoll completions bash)
+  plimsoll completions zsh > ~/.zfunc/_plimsoll
+  plimsoll completions fish > ~/.config/fish/completions/plimsoll.fish";
+
+/// Below `plimsoll man --help`.
+pub const MAN: &str = "\
+Examples:
+  plimsoll man | man -l -
+  plimsoll man --directory ~/.local/share/man/man1";
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Arguments;
+    use clap::{CommandFactory, Parser};
+
+    /// The words of a line as a shell would hand them over: double quotes hold together, and a redirection or pipe ends it.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![];
+        let (mut word, mut quoted) = (String::new(), false);
+        for letter in line.chars() {
+            match letter {
+                '"' => quoted = !quoted,
+                ' ' if !quoted => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+                '>' | '|' if !quoted => return words,
+                _ => word.push(letter),
+            }
+        }
+        words.extend((!word.is_empty()).then_some(word));
+        words
+    }
+
+    fn below(command: &clap::Command) -> String {
+        command.get_after_help().map(ToString::to_string).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_example_is_a_command_that_the_parser_takes() {
+        let mut seen = 0;
+        for command in Arguments::command().get_subcommands() {
+            let text = below(command).replace("\\\n", "");
+            let examples: Vec<&str> = text.lines().filter(|line| line.starts_with("  plimsoll ")).collect();
+            assert!(!examples.is_empty() || command.get_name() == "agent", "{} has no example", command.get_name());
+            assert!(examples.iter().any(|line| words(line)[1] == command.get_name()) || examples.is_empty());
+            for line in examples {
+                let parsed = Arguments::try_parse_from(words(line));
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+                seen += 1;
+            }
+        }
+        assert!(seen > 30, "{seen}");
+    }
+
+    #[test]
+    fn nothing_below_a_help_is_wider_than_80_columns() {
+        let arguments = Arguments::command();
+        for command in std::iter::once(&arguments).chain(arguments.get_subcommands()) {
+            for line in below(command).lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
+}
