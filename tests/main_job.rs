@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{names, plimsoll, scratch, text};
+use common::{command, names, plimsoll, scratch, text};
 use serde_json::Value;
 use std::fs;
 
@@ -95,6 +95,20 @@ fn the_page_needs_nothing_from_anywhere() {
 }
 
 #[test]
+fn a_run_file_that_is_there_is_refused_before_a_plan_is_shown() {
+    let folder = scratch();
+    fs::write(folder.path().join("run.plimsoll"), "mine").expect("writes");
+    for command in
+        [&["run", "smoke"][..], &["loadline", "smoke", "--workload", "4k-random-read", "--objective", "errors = 0"]]
+    {
+        let refused = plimsoll(folder.path(), &[command, &["--out", "run.plimsoll"]].concat()).with_code(2);
+        assert!(refused.err.contains("never overwritten; name another with --out"), "{refused:?}");
+        assert!(!refused.err.contains("workload "), "no plan is shown: {refused:?}");
+    }
+    assert_eq!(names(folder.path()), ["run.plimsoll"]);
+}
+
+#[test]
 fn a_plan_touches_nothing() {
     let folder = scratch();
     let plan = plimsoll(folder.path(), &["plan"]).with_code(0).out;
@@ -180,6 +194,18 @@ fn what_exists_is_read_and_stays_as_it_was() {
     let workloads: Vec<&str> =
         json["results"].as_array().expect("rows").iter().filter_map(|r| r["workload"].as_str()).collect();
     assert_eq!(workloads, ["4k-random-read"], "workloads that write are left out");
+}
+
+#[test]
+fn a_reader_of_standard_error_who_has_left_ends_nothing() {
+    let folder = scratch();
+    for args in [&["man", "--directory", "man"][..], &["run", "smoke", "--out", "run.plimsoll"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let status = command(folder.path(), args).stderr(writer).status().expect("starts");
+        assert_eq!(status.code(), Some(0), "{args:?}");
+    }
+    assert_eq!(names(folder.path()), ["man", "run.html", "run.plimsoll"]);
 }
 
 #[test]

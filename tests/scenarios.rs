@@ -232,10 +232,47 @@ fn a_device_goes_from_layout_to_layout() {
 }
 
 #[test]
-fn data_of_several_layouts_cannot_be_verified_and_that_is_said() {
+fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
+    let folder = scratch();
+    let (blocks, _) = THREE.split_once("[[scenario]]\nname = \"tree\"").expect("its last scenario");
+    let blocks = blocks
+        .replace("[[workload]]\nname = \"small\"\nkind = \"metadata\"\nworkers = 2\n", "")
+        .replace("kind = \"shared-file\", size", "files = 1, size");
+    std::fs::write(folder.path().join("three.toml"), blocks).expect("a suite");
+    let run = ["run", "three.toml", "--target", "data", "--keep-data", "--quiet"];
+    let checked = ["--set", "contents.verify=true", "--set", "workload.blocks.read=0%"];
+    plimsoll(folder.path(), &[&run[..], &checked, &["--out", "r.plimsoll"]].concat()).with_code(0);
+    let verify =
+        |extra: &[&str], code| plimsoll(folder.path(), &[&["verify", "r.plimsoll"], extra].concat()).with_code(code);
+    let json = verify(&["--json"], 0).json();
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("scenario own: not checked, its layout was removed"), "{notes}");
+    assert!(json["acknowledged_writes"].as_u64() > Some(100), "{json}");
+    assert_eq!(json["files"].as_array().map(Vec::len), Some(1), "{json}");
+    verify(&["--scenario", "shared"], 0);
+    assert!(verify(&["--scenario", "own"], 2).err.contains("no layout of the run can be checked"));
+    assert!(verify(&["--scenario", "none"], 2).err.contains("it had own, shared"));
+
+    // A block that somebody has destroyed is found.
+    let file =
+        files_below(&folder.path().join("data")).into_iter().find(|path| text(path).ends_with(".bin")).expect("data");
+    std::fs::write(&file, vec![7; 8 << 20]).expect("writes");
+    let damaged = verify(&[], 7);
+    assert!(damaged.out.contains("Data are missing or damaged"), "{damaged:?}");
+}
+
+#[test]
+fn a_run_of_which_no_layout_can_be_verified_says_why() {
     let folder = scratch();
     suite(folder.path());
     plimsoll(folder.path(), &["run", "three.toml", "--target", "data", "--quiet", "--out", "r.plimsoll"]).with_code(0);
     let refused = plimsoll(folder.path(), &["verify", "r.plimsoll"]).with_code(2);
-    assert!(refused.err.contains("--scenario NAME --keep-data"), "{refused:?}");
+    assert!(refused.err.contains("scenario tree: not checked, the run worked on whole files"), "{refused:?}");
+    assert!(refused.err.contains("run it alone with --scenario NAME --keep-data"), "{refused:?}");
+}
+
+/// All files in a folder and those below it.
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

@@ -1,6 +1,10 @@
 //! The `plimsoll` command: arguments in, exit code out.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+// First, so that its macros are those of all that follow.
+#[macro_use]
+mod say;
+
 mod args;
 mod budget;
 mod commands;

@@ -186,6 +186,10 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
+    /// The scenario whose data to check, where scenarios had layouts of their own [default: all whose layout still stands].
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+
     /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC or fdatasync) after a power cut.
     #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
     pub acknowledged: Basis,

@@ -188,15 +188,27 @@ mod tests {
     use crate::args::Arguments;
     use clap::{CommandFactory, Parser};
 
-    /// The words of a line as a shell would hand them over: double quotes hold together, and a redirection or pipe ends it.
+    /// What the pages for newcomers have people type.
+    const PAGES: [(&str, &str); 7] = [
+        ("README.md", include_str!("../../../../README.md")),
+        ("docs/tutorial.md", include_str!("../../../../docs/tutorial.md")),
+        ("docs/reports/azure-stack-hci.md", include_str!("../../../../docs/reports/azure-stack-hci.md")),
+        ("docs/reports/hyperflex-stretched.md", include_str!("../../../../docs/reports/hyperflex-stretched.md")),
+        ("docs/reports/pixstor-nvme.md", include_str!("../../../../docs/reports/pixstor-nvme.md")),
+        ("docs/reports/s2d-disaggregated.md", include_str!("../../../../docs/reports/s2d-disaggregated.md")),
+        ("docs/reports/vsan-four-corners.md", include_str!("../../../../docs/reports/vsan-four-corners.md")),
+    ];
+
+    /// The words of a line as a shell would hand them over: quotes hold together, and a redirection, pipe or comment ends it.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![];
-        let (mut word, mut quoted) = (String::new(), false);
+        let (mut word, mut quote) = (String::new(), None);
         for letter in line.chars() {
             match letter {
-                '"' => quoted = !quoted,
-                ' ' if !quoted => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
-                '>' | '|' if !quoted => return words,
+                '"' | '\'' if quote == Some(letter) => quote = None,
+                '"' | '\'' if quote.is_none() => quote = Some(letter),
+                ' ' if quote.is_none() => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+                '>' | '|' | '#' if quote.is_none() && word.is_empty() => return words,
                 _ => word.push(letter),
             }
         }
@@ -223,6 +235,19 @@ mod tests {
             }
         }
         assert!(seen > 30, "{seen}");
+    }
+
+    #[test]
+    fn every_command_on_a_page_for_newcomers_is_one_that_the_parser_takes() {
+        for (page, text) in PAGES {
+            let text = text.replace("\\\n", "");
+            let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("plimsoll ")).collect();
+            assert!(!commands.is_empty(), "{page} has no command");
+            for line in commands {
+                let parsed = Arguments::try_parse_from(words(line));
+                assert!(parsed.is_ok(), "{page}: {line}: {}", parsed.unwrap_err());
+            }
+        }
     }
 
     #[test]

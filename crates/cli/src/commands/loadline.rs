@@ -2,7 +2,8 @@
 
 use super::plan;
 use super::run::{
-    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, show_live, unix_ns, unrecordable, view,
+    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live, unix_ns, unrecordable,
+    view,
 };
 use super::views::{Views, Whole};
 use crate::args::LoadlineArgs;
@@ -30,6 +31,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         hosts::start(&args.run.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
     let (mut plan, hosts) = plan::decide(&args.run.work, &asked, &started)?;
     refuse_imagined(&plan)?;
+    refuse_taken(&args.run)?;
     let poisson =
         asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.

@@ -25,13 +25,66 @@ pub fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
         Some(directory) => {
             std::fs::create_dir_all(directory).map_err(failed)?;
             clap_mangen::generate_to(Arguments::command(), directory).map_err(failed)?;
+            for name in names() {
+                let path = directory.join(name);
+                let page = std::fs::read_to_string(&path).map_err(failed)?;
+                std::fs::write(&path, as_written(&page)).map_err(failed)?;
+            }
             eprintln!("man pages {}", directory.display());
         }
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::command()).render(&mut page).map_err(failed)?;
-            print(&String::from_utf8_lossy(&page))?;
+            print(&as_written(&String::from_utf8_lossy(&page)))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The pages that are written, by file name.
+fn names() -> Vec<String> {
+    let command = Arguments::command();
+    let of_commands = command.get_subcommands().map(|sub| format!("plimsoll-{}.1", sub.get_name()));
+    std::iter::once("plimsoll.1".to_owned()).chain(of_commands).collect()
+}
+
+/// The page with its examples and exit codes line by line: `man` would fill them like a paragraph, and join commands with what stands below them.
+fn as_written(page: &str) -> String {
+    const HEAD: &str = "\n.SH EXTRA\n";
+    let Some((before, after)) = page.split_once(HEAD) else { return page.to_owned() };
+    let (lines, rest) = match after.split_once("\n.SH ") {
+        Some((lines, rest)) => (lines, format!(".SH {rest}")),
+        None => (after.trim_end(), String::new()),
+    };
+    let title = if lines.starts_with("Exit codes") { "EXIT STATUS" } else { "EXAMPLES" };
+    format!("{before}\n.SH {title}\n.nf\n{lines}\n.fi\n{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_keep_their_lines_and_what_follows_them_is_filled_again() {
+        let page = ".SH NAME\nx\n.SH EXTRA\nExamples:\n  x y\n.SH VERSION\nv1\n";
+        assert_eq!(as_written(page), ".SH NAME\nx\n.SH EXAMPLES\n.nf\nExamples:\n  x y\n.fi\n.SH VERSION\nv1\n");
+        let last = ".SH NAME\nx\n.SH EXTRA\nExit codes:\n  0\n";
+        assert_eq!(as_written(last), ".SH NAME\nx\n.SH EXIT STATUS\n.nf\nExit codes:\n  0\n.fi\n");
+        assert_eq!(as_written(".SH NAME\nx\n"), ".SH NAME\nx\n");
+    }
+
+    #[test]
+    fn every_page_of_a_folder_is_one_of_ours() {
+        let folder = tempfile::tempdir().expect("a folder");
+        man(Some(folder.path())).expect("writes");
+        let mut there: Vec<String> = std::fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        let mut ours = names();
+        (there.sort(), ours.sort());
+        assert_eq!(there, ours);
+        let run = std::fs::read_to_string(folder.path().join("plimsoll-run.1")).expect("a page");
+        assert!(run.contains(".SH EXAMPLES\n.nf\n"), "{run}");
+    }
 }

@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let started = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
     let (plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
+    refuse_taken(args)?;
     let out = out_file(args, &plan);
     if !args.how.quiet {
         eprintln!("{}", report::plan::render(&plan, &hosts));
@@ -75,6 +76,16 @@ pub(super) fn finished(
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     Ok(record)
+}
+
+/// Refuses a run file that is there already before a plan is shown; [`store::Writer::create`] is what makes sure of it later.
+pub(super) fn refuse_taken(args: &RunArgs) -> Result<(), Failure> {
+    match &args.out {
+        Some(out) if out.symlink_metadata().is_ok() => {
+            Err(Failure::Usage(format!("error: {}", store::StoreError::Exists(out.clone()))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where the run is recorded.
@@ -207,7 +218,10 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
     match end {
         RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
         RunEnd::Interrupted => {
-            Err(Failure::Interrupted("interrupted: the figures above are a part of the run".to_owned()))
+            let text = "interrupted: the figures above are a part of the run";
+            // A search chooses its next point by those before it, and cannot be taken up in the middle.
+            let way_on = if record.plan.search.is_none() { "; `plimsoll resume` goes on with it" } else { "" };
+            Err(Failure::Interrupted(format!("{text}{way_on}")))
         }
         RunEnd::Complete => {
             let failed = analysis::issued(record).iter().any(|issued| issued.errors > 0);

@@ -34,9 +34,10 @@ fn text_of(wanted: &str) -> Result<&'static str, Failure> {
 
 fn list() -> Result<String, Failure> {
     let mut lines = String::new();
+    let width = BUILT_IN.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in BUILT_IN {
         let spec = Spec::parse(name, text, &[]).map_err(|errors| suite_failure(&errors))?;
-        lines.push_str(&format!("{name:14} {}\n", spec.suite.description.value));
+        lines.push_str(&format!("{name:width$}  {}\n", spec.suite.description.value));
     }
     lines.push_str(
         "\n`plimsoll suites NAME > my.toml` prints one to start your own from; `plimsoll run my.toml` runs it.\n",

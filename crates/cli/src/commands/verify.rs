@@ -19,6 +19,7 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         basis: args.acknowledged,
         targets: &args.targets,
         host: args.host.as_deref(),
+        scenario: args.scenario.as_deref(),
         kept: args.list.min(MOST_LISTED),
     };
     let mut progress = Progress::new(args.quiet);

@@ -4,6 +4,7 @@
 //! it got. After a crash there is nothing else left to ask.
 
 mod acknowledged;
+mod parts;
 mod places;
 mod replay;
 mod scan;
@@ -35,6 +36,8 @@ pub struct AuditOptions<'a> {
     pub targets: &'a [String],
     /// The host whose data to look at; may be left out where the run had one.
     pub host: Option<&'a str>,
+    /// The scenario whose layout to look at, where scenarios had layouts of their own; without it, all that still stand.
+    pub scenario: Option<&'a str>,
     /// How many damaged blocks to tell one by one.
     pub kept: usize,
 }
@@ -79,20 +82,49 @@ impl From<EngineError> for AuditError {
 /// Looks at the data of `record`'s run, and tells `tick` how far it has got. Only reads.
 ///
 /// # Errors
-/// When the run wrote nothing that can be checked, its data are not there or in use, or the record contradicts itself.
+/// When the run wrote nothing that can be checked, its data are not there or in use, or the record contradicts itself. Layouts of scenarios that were
+/// removed are told in the notes; it is an error if none stands.
 pub fn audit(
     record: &Record,
     options: &AuditOptions<'_>,
     tick: &mut dyn FnMut(AuditStep),
 ) -> Result<Audit, AuditError> {
-    if record.plan.has_parts() {
-        let text = "the run had scenarios, and the layout of each was removed when the next one began; run one with --scenario NAME --keep-data, and check that";
-        return Err(AuditError::Usage(text.to_owned()));
-    }
     let plan = host(record, options.host)?;
+    if !plan.parts.is_empty() {
+        return parts::audit(record, plan, options, tick);
+    }
+    if let Some(wanted) = options.scenario {
+        let text = format!(
+            "all of the run is on one layout, so that `{wanted}` cannot be looked at alone; leave --scenario out"
+        );
+        return Err(AuditError::Usage(text));
+    }
+    match uncheckable(plan) {
+        Some(why) => Err(AuditError::Usage(why.to_owned())),
+        None => audit_layout(record, plan, options, tick),
+    }
+}
+
+/// Looks at one layout: `plan` has no parts.
+fn audit_layout(
+    record: &Record,
+    plan: &HostPlan,
+    options: &AuditOptions<'_>,
+    tick: &mut dyn FnMut(AuditStep),
+) -> Result<Audit, AuditError> {
     sound::check(plan).map_err(damaged)?;
     let places = places::open(plan, options.targets)?;
     audit_places(record, plan, &places, options, MOST_BLOCKS, tick)
+}
+
+/// Why the bytes of a layout say nothing, if they do not.
+fn uncheckable(plan: &HostPlan) -> Option<&'static str> {
+    if !plan.trees.is_empty() {
+        return Some("the run worked on whole files, whose bytes are not checked");
+    }
+    (!plan.contents.verify).then_some(
+        "the run's blocks carry no headers, so that nothing can be checked; run it with --set contents.verify=true and --keep-data",
+    )
 }
 
 fn damaged(why: &str) -> AuditError {
@@ -113,13 +145,6 @@ fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, Au
             None => return usage(format!("the run had no host `{name}`; it had {}", names())),
         },
     };
-    if !plan.trees.is_empty() {
-        return usage("the run worked on whole files, whose bytes are not checked".to_owned());
-    }
-    if !plan.contents.verify {
-        let text = "the run's blocks carry no headers, so that nothing can be checked; run it with --set contents.verify=true and --keep-data";
-        return usage(text.to_owned());
-    }
     Ok(plan)
 }
 
@@ -140,7 +165,12 @@ fn known<'a>(record: &Record, plan: &'a HostPlan, basis: Basis) -> Result<Vec<En
     let mut all = Vec::new();
     for ((number, place), marks) in marks {
         let missing = || damaged("a write mark belongs to a worker that is not there");
-        let stage = plan.stages.get(number as usize).ok_or_else(missing)?;
+        let stage = plan.stages.iter().find(|stage| stage.stage == number);
+        if stage.is_none() && record.plan.has_parts() && (number as usize) < record.plan.stages.len() {
+            // Of another layout.
+            continue;
+        }
+        let stage = stage.ok_or_else(missing)?;
         let worker = stage.workers.get(place as usize).ok_or_else(missing)?;
         let work = stage.works.get(worker.work as usize).ok_or_else(missing)?;
         if !work.writes() {

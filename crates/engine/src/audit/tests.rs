@@ -246,7 +246,7 @@ fn save(host: &HostPlan, files: &[Vec<u8>]) {
 }
 
 fn look(record: &Record, basis: Basis) -> Audit {
-    let options = AuditOptions { basis, targets: &[], host: None, kept: 16 };
+    let options = AuditOptions { basis, targets: &[], host: None, scenario: None, kept: 16 };
     audit(record, &options, &mut |_| {}).expect("can be looked at")
 }
 
@@ -346,7 +346,7 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     // A mark that contradicts itself is no reason to panic.
     let mark = record.stages[1].samples[0].workers[0].mark.as_mut().expect("a mark");
     mark.completed = u32::MAX;
-    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, kept: 16 };
+    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
     assert!(matches!(audit_error(&record, &options), AuditError::RunFile(_)));
 }
 
@@ -402,7 +402,7 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     let (record, mut disk) = crashed(&host, 5, false);
     disk.cache[1][8192] ^= 1;
     save(&host, &disk.cache);
-    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, kept: 16 };
+    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
     let whole = audit(&record, &options, &mut |_| {}).expect("looked at");
     let places = places::open(&host, &[]).expect("there");
     let (mut replayed, mut read) = (0, (0, 0));
@@ -439,7 +439,7 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
         std::fs::rename(there.join(file), here.join(file)).expect("moves");
     }
     let moved = [here.to_str().expect("UTF-8").to_owned()];
-    let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: Some("h"), kept: 16 };
+    let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: Some("h"), scenario: None, kept: 16 };
     let audit = audit(&record, &options, &mut |_| {}).expect("looked at");
     assert!(audit.is_clean() && audit.files[1].path.starts_with(&moved[0]));
     let gone = audit_error(&record, &AuditOptions { targets: &[], ..options });

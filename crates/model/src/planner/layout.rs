@@ -386,6 +386,14 @@ fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
     (0..files).map(|_| next()).collect()
 }
 
+/// `4 MiB instead of 3.9 MiB`, in bytes where the two would read alike.
+fn instead(size: Bytes, wanted: Bytes) -> String {
+    match (size.to_string(), wanted.to_string()) {
+        (a, b) if a == b => format!("{} B instead of {} B", size.0, wanted.0),
+        (a, b) => format!("{a} instead of {b}"),
+    }
+}
+
 /// The size of each file in a directory, by its number.
 fn file_sizes(
     request: &Request<'_>,
@@ -399,7 +407,7 @@ fn file_sizes(
         let size = sizes.rounded(request, *wanted, unit);
         // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
         if size > *wanted || (size < *wanted && !sizes.are_own) {
-            let detail = format!("file size: {size} instead of {wanted}, for whole blocks in every worker's share");
+            let detail = format!("file size: {}, for whole blocks in every worker's share", instead(size, *wanted));
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
         let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
@@ -541,6 +549,13 @@ pub(super) fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_sizes_that_read_alike_are_told_in_bytes() {
+        assert_eq!(instead(Bytes(8 << 20), Bytes(4 << 20)), "8 MiB instead of 4 MiB");
+        assert_eq!(instead(Bytes(4_005_888), Bytes(4_000_001)), "3.82 MiB instead of 3.81 MiB");
+        assert_eq!(instead(Bytes(4_000_256), Bytes(4_000_001)), "4000256 B instead of 4000001 B");
+    }
 
     #[test]
     fn the_scale_that_is_named_is_the_largest_round_one_that_fits() {
