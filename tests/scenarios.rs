@@ -247,7 +247,7 @@ fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
     let json = verify(&["--json"], 0).json();
     let notes = json["notes"].to_string();
     assert!(notes.contains("scenario own: not checked, its layout was removed"), "{notes}");
-    assert!(json["acknowledged_writes"].as_u64() > Some(100), "{json}");
+    assert!(json["acknowledged_writes"].as_u64() > Some(0), "the layout was written at least: {json}");
     assert_eq!(json["files"].as_array().map(Vec::len), Some(1), "{json}");
     verify(&["--scenario", "shared"], 0);
     assert!(verify(&["--scenario", "own"], 2).err.contains("no layout of the run can be checked"));

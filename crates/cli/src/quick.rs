@@ -17,7 +17,7 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     };
     let block_size = quick.bs.map_or(4096, |size| size.0);
     let workers = quick.numjobs.unwrap_or(1);
-    let mut text = format!("name = \"quick\"\n\n[layout]\nfiles = {workers}\n");
+    let mut text = format!("name = \"quick-form\"\n\n[layout]\nfiles = {workers}\n");
     // Writing to a String cannot fail.
     if let Some(size) = quick.size {
         let _ = writeln!(text, "size = {}", size.0);
@@ -66,5 +66,6 @@ mod tests {
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
+        assert!(crate::suite::find(&[spec.suite.name.value]).is_err(), "not to be taken for a built-in suite");
     }
 }
