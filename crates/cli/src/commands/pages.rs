@@ -82,7 +82,8 @@ mod tests {
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
             .collect();
         let mut ours = names();
-        (there.sort(), ours.sort());
+        there.sort();
+        ours.sort();
         assert_eq!(there, ours);
         let run = std::fs::read_to_string(folder.path().join("plimsoll-run.1")).expect("a page");
         assert!(run.contains(".SH EXAMPLES\n.nf\n"), "{run}");

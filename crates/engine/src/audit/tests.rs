@@ -453,3 +453,74 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
     let other = audit_error(&record, &options);
     assert!(other.to_string().contains("another run, another"), "{other}");
 }
+
+/// The runs of two scenarios as one, each on a layout of its own: `numbers` are those that the stages of each have in it, and nothing from stage
+/// `until` on has begun.
+fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -> Record {
+    let mut whole = HostPlan { targets: Vec::new(), stages: Vec::new(), ..runs[0].0.clone() };
+    let mut recorded = Vec::new();
+    for (place, ((plan, record), numbers)) in runs.into_iter().zip(numbers).enumerate() {
+        whole.targets.extend(plan.targets.iter().cloned());
+        for (stage, number) in plan.stages.iter().zip(numbers) {
+            let mut stage = HostStage { stage: number, ..stage.clone() };
+            let extents = stage.workers.iter_mut().flat_map(|worker| &mut worker.extents);
+            extents.for_each(|extent| extent.file += place as u32);
+            whole.stages.push(stage);
+        }
+        for (stage, number) in record.stages.iter().zip(numbers).filter(|(_, number)| *number < until) {
+            let mut stage = stage.clone();
+            stage.stage = number;
+            stage.samples.iter_mut().for_each(|sample| sample.stage = number);
+            recorded.push(stage);
+        }
+        let targets = place as u32..place as u32 + 1;
+        let engine = model::part::PartEngine::of(plan);
+        whole.parts.push(model::part::Part { stages: numbers.to_vec(), targets, trees: 0..0, engine });
+    }
+    whole.stages.sort_by_key(|stage| stage.stage);
+    recorded.sort_by_key(|stage| stage.stage);
+    let mut record = Record::new(plan(&whole), Vec::new(), String::new(), 0);
+    record.stages = recorded;
+    record
+}
+
+#[test]
+fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let works = [prepare(), load(4096, 0, Access::Random)];
+    let hosts = ["a", "b"].map(|name| {
+        let root = folder.path().join(name);
+        std::fs::create_dir(&root).expect("a directory");
+        host_plan(&root, &works, 1, 4096)
+    });
+    let runs = [crashed(&hosts[0], 8, false), crashed(&hosts[1], 9, false)];
+    for (host, (_, disk)) in hosts.iter().zip(&runs) {
+        save(host, &disk.cache);
+    }
+    let both = [(&hosts[0], &runs[0].0), (&hosts[1], &runs[1].0)];
+    let paths = |audit: &Audit| audit.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+    let alone = [look(&runs[0].0, Basis::Completed), look(&runs[1].0, Basis::Completed)];
+    let gone =
+        |audit: &Audit| audit.notes.iter().filter(|note| note.contains("not checked")).cloned().collect::<Vec<_>>();
+
+    // One after the other: the first was removed, or the second not yet begun.
+    let (first, second) = ([0, 1], [2, 3]);
+    let last = look(&joined(both, [first, second], 4), Basis::Completed);
+    assert_eq!((paths(&last), last.acknowledged_writes), (paths(&alone[1]), alone[1].acknowledged_writes));
+    assert!(last.is_clean() && gone(&last)[0].contains("removed"), "{last:?}");
+    let cut = look(&joined(both, [first, second], 2), Basis::Completed);
+    assert_eq!((paths(&cut), cut.acknowledged_writes), (paths(&alone[0]), alone[0].acknowledged_writes));
+    assert!(cut.is_clean() && gone(&cut)[0].contains("not yet laid out"), "{cut:?}");
+
+    // Side by side, and killed in the last stage of the first: both stand, and damage to the second is found.
+    let side = joined(both, [[0, 2], [1, 3]], 3);
+    let whole = look(&side, Basis::Completed);
+    assert_eq!(paths(&whole), [paths(&alone[0]), paths(&alone[1])].concat());
+    assert!(whole.is_clean() && gone(&whole).is_empty(), "{whole:?}");
+    std::fs::write(&alone[1].files[0].path, vec![7; FILE as usize]).expect("writes");
+    assert!(!look(&side, Basis::Completed).is_clean());
+    let moved = [folder.path().to_str().expect("UTF-8").to_owned()];
+    let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: None, scenario: None, kept: 16 };
+    let few = audit_error(&side, &options).to_string();
+    assert!(few.contains("the layouts that stand have 2 targets"), "{few}");
+}
