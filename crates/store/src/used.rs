@@ -177,6 +177,71 @@ fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<CounterSample, P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Writer, read_digests, read_judged};
+    use analysis::testing::Recorded;
+    use model::event::Event;
+    use model::usage::Part;
+    use model::{Op, RunEnd};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A run of `seconds` on four hosts; the disk of the last one is busy all the time, those of the others for a quarter of it.
+    fn written(path: &std::path::Path, seconds: u32) {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 4);
+        let stage = recorded.stage(StageKind::Measure);
+        let mut counters = Vec::new();
+        for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host))) {
+            recorded.host_interval(stage, host, number, &[(Op::Read, &[100_000; 3])]);
+            let busy = if host == 3 { SECOND } else { SECOND / 4 };
+            let values = vec![(Metric::BusyNs, busy), (Metric::QueueNs, busy)];
+            let entries = vec![Entry { layer: Layer::Block, name: "sda".to_owned(), values }];
+            let start_ns = u64::from(number) * SECOND;
+            counters.push(CounterSample {
+                stage,
+                host,
+                number,
+                start_ns,
+                length_ns: SECOND,
+                entries,
+                notes: Vec::new(),
+            });
+        }
+        let record = recorded.record();
+        let mut writer = Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        for held in &record.stages {
+            writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
+            let samples = held.samples.iter().cloned().map(Event::Sample);
+            let counted = counters.iter().filter(|sample| sample.stage == held.stage).cloned();
+            let events: Vec<Event> = samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
+            writer.append_all(&events).expect("room");
+        }
+        writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
+        writer.finish().expect("room");
+    }
+
+    #[test]
+    fn some_of_many_intervals_say_what_all_of_them_say() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        written(&path, 200);
+        let (held, read) = (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
+        let (held, whole) = (&held.stages.last().expect("one").clone(), &read.stages.last().expect("one").usage);
+        let whole = whole.as_deref().expect("counters");
+        assert_eq!(&*held.usage(&read, &held.digest(&read)), whole, "the file and the memory agree");
+        assert_eq!((whole.samples, whole.is_thinned), (800, false));
+        let record = read_digests(&path).expect("a run file");
+        assert!(record.stages.iter().all(|stage| stage.usage.is_none()), "who does not ask does not wait for it");
+        let connection = Connection::open(&path).expect("a file");
+        let taker = || Taker::new(&connection, &record).unwrap_or_else(|problem| panic!("{}", problem.0));
+        let some = taker().all(400, 100).unwrap_or_else(|problem| panic!("{}", problem.0));
+        let some = some.values().next().expect("a stage");
+        assert_eq!((some.samples, some.is_thinned), (100, true));
+        for host in 0..4 {
+            let of = |usage: &Usage| usage.uses[&(host, Part::Disk)]["sda"];
+            assert_eq!(of(some).share(), of(whole).share());
+            assert_eq!(of(some).full_share(), of(whole).full_share());
+        }
+    }
 
     #[test]
     fn samples_are_taken_evenly_and_from_every_host_that_takes_its_turn() {
