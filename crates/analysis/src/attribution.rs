@@ -287,6 +287,35 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_was_killed_says_what_it_has_and_nonsense_of_a_kernel_breaks_nothing() {
+        let mut recorded = Recorded::new(READS);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[0; 5])]);
+        let record = recorded.record_mut();
+        let disk = |busy| vec![Entry { layer: Layer::Block, name: "sda".into(), values: vec![(Metric::BusyNs, busy)] }];
+        let sample = |host, start_ns, length_ns, busy| CounterSample {
+            stage,
+            host,
+            number: 0,
+            start_ns,
+            length_ns,
+            entries: disk(busy),
+            notes: Vec::new(),
+        };
+        let all = [
+            sample(0, 0, SECOND, u64::MAX),
+            sample(0, 0, 0, 5),
+            sample(0, u64::MAX, u64::MAX, 5),
+            sample(77, 0, SECOND, 5),
+        ];
+        record.stages.last_mut().expect("began").counters.extend(all);
+        let record = recorded.record();
+        let found = attribution(&record, &crate::results(&record));
+        assert_eq!((found.len(), found[0].samples, found[0].watched.len()), (1, 1, 1), "{found:?}");
+        assert_eq!(found[0].watched[0].used.share(), Some(1.0));
+    }
+
+    #[test]
     fn without_counters_nothing_is_said() {
         let mut recorded = Recorded::new(READS);
         let stage = recorded.stage(StageKind::Measure);

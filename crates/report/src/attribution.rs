@@ -59,7 +59,7 @@ fn sentence(record: &Record, one: &Attribution) -> String {
         });
     } else {
         let named = limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, &host(limit)));
-        text.push_str(&format!("at its limit was {}", named.collect::<Vec<_>>().join(", and ")));
+        text.push_str(&format!("at its limit: {}", named.collect::<Vec<_>>().join(", and ")));
         match limits.len().saturating_sub(MOST_NAMED) {
             0 => text.push('.'),
             more => text.push_str(&format!(", and {more} more.")),
@@ -79,7 +79,8 @@ fn sentence(record: &Record, one: &Attribution) -> String {
         .map(|one| format!("{}{} {}", name(one), host(one), words::share(one.used.share().unwrap_or(0.0))))
         .collect();
     if !rest.is_empty() {
-        text.push_str(&format!(" Used most of the others: {}.", rest.join(", ")));
+        let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
+        text.push_str(&format!(" {head}: {}.", rest.join(", ")));
     }
     let unknown: Vec<String> =
         one.unknown().take(MOST_NAMED).map(|one| format!("{}{}", name(one), host(one))).collect();
