@@ -72,7 +72,7 @@ impl Attribution {
         let is_other = |one: &Watched| one.is_under_target == Some(false);
         let has_targets = all().any(|one| one.is_under_target == Some(true));
         let mut limits: Vec<&Watched> = all()
-            .filter(|one| !(one.part == Part::Core && is_whole(one.host)) && !(is_other(one) && has_targets))
+            .filter(|one| !(one.part == Part::Core && is_whole(one.host) || is_other(one) && has_targets))
             .collect();
         let rank = |one: &Watched| (one.used.full_share(), one.used.share().unwrap_or(0.0));
         limits.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
