@@ -70,6 +70,18 @@ fn a_run_stands_beside_the_ceiling_of_its_testbed() {
     let below = testbed(9_000_000);
     assert!(below.contains("Share of the ceiling of lab") && !below.contains("of what the testbed"), "{below}");
     assert!(testbed(1).contains("of what the testbed&#39;s capacity drives can do"));
+    // The terminal and machines are told the same.
+    let shown = plimsoll(folder.path(), &["show", "r.plimsoll", "--testbed", "lab.toml"]).with_code(0);
+    assert!(shown.out.contains("Share of the ceiling of lab") && shown.out.contains("What binds: capacity drives"));
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&plimsoll(folder.path(), arguments).with_code(0).out).expect("JSON")
+    };
+    let told = json(&["show", "r.plimsoll", "--testbed", "lab.toml", "--json"]);
+    let reached = &told["ceilings"]["reached"][0];
+    assert!(reached["share"].as_f64().expect("a number") > 1.0 && reached["above"] == true, "{told}");
+    assert_eq!(reached["ceiling"]["binding"], "drives");
+    let without = json(&["show", "r.plimsoll", "--json"]);
+    assert!(without["ceilings"].is_null() && without["limits"] == serde_json::json!([]), "a simulation has no kernel");
 }
 
 /// Each `fixtures/bad-testbeds/NAME.toml` has its `NAME.expected`: what a user sees. `UPDATE_EXPECTED=1` writes the second half.

@@ -3,6 +3,7 @@
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 
 pub mod aftermath;
+pub mod attribution;
 mod by_host;
 mod by_place;
 pub mod ceiling;

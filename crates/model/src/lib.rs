@@ -37,6 +37,7 @@ pub mod search;
 pub mod spec;
 pub mod testbed;
 pub mod units;
+pub mod usage;
 pub mod wwid;
 
 pub use cluster::Cluster;

@@ -7,6 +7,7 @@ use crate::occurrence::Occurrence;
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
 use crate::testbed::HostFacts;
+use crate::usage::Usage;
 
 /// A recorded run, complete or cut short.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,8 @@ pub struct StageRecord {
     pub counters: Vec<CounterSample>,
     /// What the samples come to, where they are not held themselves: then `samples` is empty.
     pub digest: Option<Box<Digest>>,
+    /// What the counters come to, where they are not held themselves: then `counters` has only what hosts said that they cannot count.
+    pub usage: Option<Box<Usage>>,
 }
 
 impl Record {
@@ -80,6 +83,7 @@ impl Record {
                     samples: Vec::new(),
                     counters: Vec::new(),
                     digest: None,
+                    usage: None,
                 });
             }
             Event::PointAdded(addition) => self.plan.add(&addition),

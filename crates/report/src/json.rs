@@ -4,15 +4,15 @@
 use crate::split::{self, By};
 use crate::{findings, loadline, words};
 use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
-use model::{Histogram, Record};
+use model::{Cluster, Histogram, Record};
 use serde_json::{Map, Value, json};
 
 /// The version of the object's layout.
 pub const FORMAT: u32 = 1;
 
-/// A run's results as one object.
-pub fn results(record: &Record) -> Value {
-    let rows = analysis::results(record);
+/// A run's results as one object, with what they reached of the ceilings of the testbed that they ran on, where it is known.
+pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
+    let (rows, reached) = crate::html::judged(record, testbed);
     let state = analysis::run_state(record);
     json!({
         "format": FORMAT,
@@ -29,6 +29,8 @@ pub fn results(record: &Record) -> Value {
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record, &rows).map(|line| loadline::object(&line)),
         "along": analysis::loadline::along::along_line(record, &rows).map(|line| loadline::along::object(&line)),
+        "ceilings": testbed.map(|cluster| crate::ceiling::reached_json(&cluster.top.name.value, &reached)),
+        "limits": crate::attribution::objects(record, &analysis::attribution::attribution(record, &rows)),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }
@@ -130,7 +132,7 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
         recorded.end();
-        results(&recorded.record())
+        results(&recorded.record(), None)
     }
 
     #[test]
@@ -183,7 +185,7 @@ mod tests {
             recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; count])]);
         }
         recorded.end();
-        let value = results(&recorded.record());
+        let value = results(&recorded.record(), None);
         check(&value, &schema, "$");
         let finding = &value["findings"][0];
         assert_eq!((&finding["knee"]["value"], &finding["plateau"]["to"]), (&json!("1"), &json!("16")));

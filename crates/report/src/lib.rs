@@ -1,5 +1,6 @@
 //! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
 
+mod attribution;
 pub mod ceiling;
 mod chart;
 pub mod compare;

@@ -4,11 +4,11 @@ use crate::doubts::{Marks, Touches};
 use crate::{findings, loadline, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
-use model::{Op, Record};
+use model::{Cluster, Op, Record};
 
-/// The table, and under it the doubts in words.
-pub fn results(record: &Record) -> String {
-    let rows = analysis::results(record);
+/// The table, and under it the doubts in words, what was at its limit, and what was reached of the testbed's ceilings, where it is known.
+pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
+    let (rows, reached) = crate::html::judged(record, testbed);
     if rows.is_empty() {
         return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
     }
@@ -59,6 +59,11 @@ pub fn results(record: &Record) -> String {
     }
     if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::along::sentences(&line).join("\n")));
+    }
+    text.push_str(&crate::attribution::text(record, &rows));
+    if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
+        text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
+        crate::ceiling::reached_lines(&reached).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     let findings = analysis::findings(&rows);
     if !findings.is_empty() {
@@ -136,7 +141,7 @@ mod tests {
         recorded.fail(first + 2, 0, Op::Write, 5, 12);
         recorded.busy(0.93);
         recorded.end();
-        insta::assert_snapshot!(results(&recorded.record()));
+        insta::assert_snapshot!(results(&recorded.record(), None));
     }
 
     #[test]
@@ -144,12 +149,12 @@ mod tests {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        insta::assert_snapshot!(results(&recorded.record()));
+        insta::assert_snapshot!(results(&recorded.record(), None));
     }
 
     #[test]
     fn a_run_that_measured_nothing_says_that() {
         let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        assert!(results(&recorded.record()).starts_with("nothing was measured; the run is unfinished"));
+        assert!(results(&recorded.record(), None).starts_with("nothing was measured; the run is unfinished"));
     }
 }

@@ -167,7 +167,8 @@ fn put(samples: impl Iterator<Item = CounterSample>, stages: &mut [StageRecord])
     Ok(())
 }
 
-fn series(connection: &Connection) -> Result<BTreeMap<i64, (Layer, String, Metric)>, Problem> {
+/// Layer, name and metric of each series, by its number.
+pub fn series(connection: &Connection) -> Result<BTreeMap<i64, (Layer, String, Metric)>, Problem> {
     let mut series = BTreeMap::new();
     each(connection, "SELECT series, layer, name, metric FROM counter_series", |row| {
         let (layer, metric): (String, String) = (row.get(1)?, row.get(3)?);

@@ -14,11 +14,12 @@ mod reader;
 mod rows;
 mod schema;
 mod summed;
+mod used;
 mod writer;
 
 pub use error::StoreError;
 pub use reader::read;
 pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;
-pub use summed::read_digests;
+pub use summed::{read_digests, read_judged};
 pub use writer::Writer;

@@ -144,6 +144,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             samples: Vec::new(),
             counters: Vec::new(),
             digest: None,
+            usage: None,
         });
         Ok(())
     })?;

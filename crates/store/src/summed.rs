@@ -6,6 +6,7 @@ use crate::kept::{Again, Kept, Reach};
 use crate::open::{Opened, open};
 use crate::plausible;
 use crate::reader::{Problem, check_pages, head, small, unsigned};
+use crate::used;
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -26,9 +27,24 @@ const CHECKED_WHOLE: u64 = 256 << 20;
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
-    let is_small = std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE);
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    read_from(path, &Source { opened: open(path)?, least_rows: LEAST_ROWS, threads }, is_small)
+    read_from(path, &Source::of(path)?, is_small(path))
+}
+
+/// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement come to; of a long run, those of some intervals,
+/// taken evenly.
+///
+/// # Errors
+/// As those of [`read`](crate::read).
+pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
+    let source = Source::of(path)?;
+    let mut record = read_from(path, &source, is_small(path))?;
+    let filled = used::fill(&source.opened.connection, &mut record);
+    filled.map_err(|problem| StoreError::damaged(path, problem.0))?;
+    Ok(record)
+}
+
+fn is_small(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
 }
 
 /// An open run file, and how the work on it is shared.
@@ -41,6 +57,11 @@ struct Source {
 }
 
 impl Source {
+    fn of(path: &Path) -> Result<Source, StoreError> {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        Ok(Source { opened: open(path)?, least_rows: LEAST_ROWS, threads })
+    }
+
     /// How many threads so many rows are worth.
     fn threads(&self, rows: i64) -> usize {
         let worth = usize::try_from(rows / self.least_rows.max(1)).unwrap_or(0).max(1);

@@ -218,6 +218,9 @@ fn forged_numbers_are_refused() {
         if !["UPDATE counter", "UPDATE raw_"].iter().any(|start| forgery.starts_with(start)) {
             assert!(matches!(store::read_digests(&path), Err(StoreError::Damaged(..))), "{forgery}");
         }
+        if ["UPDATE counters", "UPDATE counter_series"].iter().any(|start| forgery.starts_with(start)) {
+            assert!(matches!(store::read_judged(&path), Err(StoreError::Damaged(..))), "{forgery}");
+        }
     }
 }
 
@@ -231,6 +234,7 @@ fn a_long_run_on_many_hosts_is_no_damaged_one() {
     rusqlite::Connection::open(&path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
     assert!(store::read(&path).is_ok());
     assert!(store::read_digests(&path).is_ok());
+    assert!(store::read_judged(&path).is_ok());
 }
 
 /// The queries of the document are run on a real file, so that the page cannot rot.

@@ -135,8 +135,9 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
     pub against: Option<String>,
 
-    /// The testbed of the run, for its figures per node, per drive and of the ceiling.
-    #[arg(long, value_name = "FILE.toml|NAME", requires = "against")]
+    /// The testbed of the run: how much of its ceilings was reached, which layer binds and which would be next. With --against, also for
+    /// figures per node and per drive.
+    #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
     /// Take every result apart: what each host had of it, or the hosts of each label. JSON has that always.

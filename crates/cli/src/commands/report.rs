@@ -1,6 +1,6 @@
 //! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
 
-use super::saved::{hold, read_digests};
+use super::saved::{hold, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use crate::{published, testbed};
@@ -86,7 +86,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             "error: this build draws no PNG; build one with `cargo build --release --features png`, or leave --png out: charts are SVG files then".to_owned(),
         ));
     }
-    let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records = args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),

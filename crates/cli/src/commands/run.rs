@@ -73,7 +73,7 @@ pub(super) fn finished(
     if !began {
         return Err(nothing_began(out, &ending.end));
     }
-    let record = store::read_digests(out).map_err(unrecordable)?;
+    let record = store::read_judged(out).map_err(unrecordable)?;
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     Ok(record)
@@ -193,10 +193,10 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written = outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
-    let table = report::table::results(record);
+    let table = report::table::results(record, None);
     if how.json {
         eprintln!("{table}");
-        print_json(&report::json::results(record))?;
+        print_json(&report::json::results(record, None))?;
     } else if stdout_is_taken {
         eprintln!("{table}");
     } else {

@@ -23,14 +23,14 @@ pub(super) fn hold(
 
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
-    let record = read_digests(&args.run)?;
+    let record = read_judged(&args.run)?;
+    let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     if args.json {
-        print_json(&report::json::results(&record))?;
+        print_json(&report::json::results(&record, ours.as_ref()))?;
     } else {
-        let mut text = format!("{}\n", report::table::results(&record));
+        let mut text = format!("{}\n", report::table::results(&record, ours.as_ref()));
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
-            let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
             text.push_str(&format!("{}\n", report::published::table(&figures, &held, record.plan.scale)));
         }
@@ -45,6 +45,11 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
 /// The run in a file, with what its samples come to and without the samples: all that figures and pages rest on.
 pub fn read_digests(path: &Path) -> Result<Record, Failure> {
     store::read_digests(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+}
+
+/// The run in a file as [`read_digests`] has it, with what the kernels' counters come to: what was at its limit.
+pub fn read_judged(path: &Path) -> Result<Record, Failure> {
+    store::read_judged(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
 /// The run in a file, all of it.

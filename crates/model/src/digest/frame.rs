@@ -145,6 +145,15 @@ impl Frame {
         self.timed.contains(&true)
     }
 
+    /// The time on which figures rest, from the first to the last interval of load that counts, in ns after the stage's start; `None` where
+    /// there is none.
+    pub fn load_ns(&self) -> Option<std::ops::Range<u64>> {
+        let counted = || self.moments.iter().filter(|moment| self.is_counted(moment.interval));
+        let first = counted().map(|moment| moment.start_ns).min()?;
+        let last = counted().map(|moment| moment.start_ns.saturating_add(moment.length_ns)).max()?;
+        Some(first..last)
+    }
+
     /// The spans of a host that figures rest on.
     pub fn counted(&self, host: u32) -> impl Iterator<Item = &Span> {
         let is_counted = |span: &&Span| span.phase.counts() && self.is_counted(span.interval);

@@ -1,8 +1,8 @@
 //! Ceilings for machines. The fields stand in `docs/json.md`.
 
 use super::Ceilings;
-use analysis::ceiling::{Assumption, Ceiling};
-use serde_json::{Value, json};
+use analysis::ceiling::{Assumption, Ceiling, Reached};
+use serde_json::{Map, Value, json};
 
 /// All ceilings as one object.
 pub fn results(ceilings: &Ceilings<'_>) -> Value {
@@ -16,6 +16,24 @@ pub fn results(ceilings: &Ceilings<'_>) -> Value {
         "measured": ceilings.measured_iops().map(|(iops, ceiling)| json!({"iops": iops, "share": ceiling.share(iops)})),
         "remarks": ceilings.remarks(),
     })
+}
+
+/// What a run reached of the ceilings of the testbed of this name, as one object.
+pub(crate) fn reached(name: &str, all: &[Reached]) -> Value {
+    let one = |reached: &Reached| {
+        let sweep: Map<String, Value> =
+            reached.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+        json!({
+            "workload": reached.ceiling.workload.name,
+            "sweep": sweep,
+            "repetition": reached.repetition.unwrap_or(1),
+            "iops": reached.iops,
+            "share": reached.share(),
+            "above": reached.is_above(),
+            "ceiling": ceiling(&reached.ceiling),
+        })
+    };
+    json!({"testbed": name, "reached": all.iter().map(one).collect::<Vec<_>>()})
 }
 
 fn ceiling(ceiling: &Ceiling) -> Value {

@@ -6,9 +6,10 @@ mod reached;
 mod roofline;
 mod table;
 
+pub(crate) use json::reached as reached_json;
 pub use json::results as json;
 pub use page::render as html;
-pub(crate) use reached::section as reached;
+pub(crate) use reached::{lines as reached_lines, section as reached};
 pub use table::{catalogue, results as table};
 
 use crate::words;

@@ -21,12 +21,41 @@ pub fn section(name: &str, reached: &[Reached]) -> Markup {
     plain("section", [plain("h2", format!("Share of the ceiling of {name}")), classed("div", "scroll", table)])
 }
 
-fn row(reached: &Reached) -> Markup {
+/// What was reached of each ceiling, the layer that binds and the one that would be next, a line for each workload of a terminal.
+pub fn lines(reached: &[Reached]) -> Vec<String> {
+    reached.iter().map(line).collect()
+}
+
+fn line(reached: &Reached) -> String {
+    let (workload, name) = (&reached.ceiling.workload, name(reached));
+    let (Some(binding), Some(share)) = (reached.ceiling.binding(), reached.share()) else {
+        return format!("{name}: too little is known of the testbed for a ceiling.");
+    };
+    let next = reached.ceiling.next().map_or_else(
+        || "no other layer is known.".to_owned(),
+        |next| format!("next would be {} at {}.", layer(next.layer), figure(workload, next.iops)),
+    );
+    let above = if reached.is_above() { " (above it: not all came from where the testbed says)" } else { "" };
+    format!(
+        "{name}: {}, {} of the ceiling {}{above}. What binds: {}; {next}",
+        figure(workload, reached.iops),
+        words::share(share),
+        figure(workload, binding.iops),
+        layer(binding.layer),
+    )
+}
+
+fn name(reached: &Reached) -> String {
     let workload = &reached.ceiling.workload;
-    let name = match words::sweep(&reached.sweep, reached.repetition).as_str() {
+    match words::sweep(&reached.sweep, reached.repetition).as_str() {
         "" => workload.name.clone(),
         axes => format!("{} ({axes})", workload.name),
-    };
+    }
+}
+
+fn row(reached: &Reached) -> Markup {
+    let workload = &reached.ceiling.workload;
+    let name = name(reached);
     let dash = || "–".to_owned();
     let limit = |limit: Option<analysis::ceiling::Limit>| limit.map_or_else(dash, |limit| figure(workload, limit.iops));
     let named =

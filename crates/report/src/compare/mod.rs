@@ -103,6 +103,10 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
                 .to_owned(),
         ),
         (Load::EqualDepth, false) => found.push("Equal depth: as many requests outstanding.".to_owned()),
+        (Load::EqualRate, _) if rate_differs => found.push(
+            "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows for as long as the load lasts. Compare at a rate that both keep."
+                .to_owned(),
+        ),
         (Load::EqualRate, _) => {
             found.push("Equal rate: the rate is given, the latency is the finding.".to_owned());
         }
@@ -139,4 +143,4 @@ pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. What can be told is corrected for all that is compared (Holm): among equals, any difference at all is told in at most 5 % of comparisons.";
+pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. What can be told is corrected for all that is compared (Holm): among equals, any difference at all is told in at most 5 % of comparisons. An interval is of its figure alone: one that leaves 0 out by a little may still be no difference that can be told.";

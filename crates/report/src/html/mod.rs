@@ -117,7 +117,7 @@ pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
 }
 
 /// The results of a run with all doubts, and what they reached of the testbed's ceiling.
-fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
+pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
     let mut rows = analysis::results(record);
     let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
     analysis::ceiling::doubt(&reached, &mut rows);
@@ -141,6 +141,7 @@ fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), diff
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
     }
+    content.push(crate::attribution::section(record, &rows));
     content.push(published(record, &rows, against));
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));

@@ -109,7 +109,7 @@ mod tests {
         let record = recorded.record();
         let line = analysis::loadline::load_line(&record, &analysis::results(&record)).expect("a search");
         let page = crate::html::render(&[&record]);
-        (line, crate::table::results(&record), page)
+        (line, crate::table::results(&record, None), page)
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
         let (figure, by, ends) = (metric(found.metric), percent(found.percent), interval(found.interval));
         format!("The latest run against its level: {figure} {by} ({ends}): {}.", verdict(found))
     })));
-    content.push(here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect::<Markup>());
+    let charts: Markup = here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect();
+    content.push(classed("div", "charts", charts));
     content.push(other_work(here, trend, runs).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
     plain("section", content)
 }
@@ -60,8 +61,19 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
 fn words_of(metric: Metric) -> fn(f64) -> String {
     match metric {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
-        Metric::Bandwidth => |value_bytes| value(Metric::Bandwidth, value_bytes),
+        Metric::Bandwidth => bandwidth_words,
         _ => |value_ns| value(Metric::Mean, value_ns),
+    }
+}
+
+/// `1.5 GB/s`, `500 MB/s`: an axis goes up in round powers of 1000, and has room for so much.
+fn bandwidth_words(bytes_per_s: f64) -> String {
+    let rounded = |unit: f64| (bytes_per_s / unit * 10.0).round() / 10.0;
+    match bytes_per_s {
+        v if v >= 1e9 => format!("{} GB/s", rounded(1e9)),
+        v if v >= 1e6 => format!("{} MB/s", rounded(1e6)),
+        v if v > 0.0 => format!("{} kB/s", rounded(1e3)),
+        _ => "0".to_owned(),
     }
 }
 
@@ -115,4 +127,17 @@ fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let rows: Markup = (0..trend.runs.len()).filter_map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
     [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())].into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_of_bandwidth_has_round_and_short_words() {
+        assert_eq!(
+            [0.0, 5e5, 2e6, 5e8, 1.5e9].map(bandwidth_words),
+            ["0", "500 kB/s", "2 MB/s", "500 MB/s", "1.5 GB/s"]
+        );
+    }
 }

@@ -2,8 +2,10 @@
 
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
-use model::inventory::NicFacts;
 use model::testbed::HostFacts;
+pub(super) use model::usage::cpu_ns;
+use model::usage::is_carrier;
+pub(crate) use model::usage::is_stacked;
 
 /// What one direction of I/O did. What is unknown is `None`, not 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -100,14 +102,6 @@ pub(super) fn per_second(sum: Option<u64>, length_ns: u64) -> Option<f64> {
     sum.filter(|_| length_ns > 0).map(|sum| sum as f64 / (length_ns as f64 / 1e9))
 }
 
-/// Whether a block device is built on others, whose requests would be counted twice. By name: a device that came later stands in no inventory.
-pub(crate) fn is_stacked(device: &str) -> bool {
-    const STACKED: [&str; 6] = ["dm-", "md", "loop", "drbd", "bcache", "zd"];
-    STACKED
-        .iter()
-        .any(|head| device.strip_prefix(head).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())))
-}
-
 /// Whether an entry's requests are a part of the host's I/O.
 fn is_io(entry: &Entry) -> bool {
     match entry.layer {
@@ -117,36 +111,6 @@ fn is_io(entry: &Entry) -> bool {
     }
 }
 
-/// Which of a host's interfaces count, so that a byte counts once.
-fn is_network(entry: &Entry, sample: &CounterSample, nics: &[NicFacts]) -> bool {
-    if entry.layer == Layer::Rdma {
-        return true;
-    }
-    if entry.layer != Layer::Nic || entry.name == "lo" {
-        return false;
-    }
-    // What goes over IP on InfiniBand is a part of what its port counts.
-    if entry.name.starts_with("ib") && sample.entries.iter().any(|other| other.layer == Layer::Rdma) {
-        return false;
-    }
-    let known = nics.iter().find(|nic| nic.name == entry.name);
-    if nics.iter().any(|nic| !nic.driver.is_empty()) {
-        // Bonds, bridges and VLANs only pass on what the hardware carries.
-        return known.is_none_or(|nic| !nic.driver.is_empty());
-    }
-    known.is_none_or(|nic| nic.master.is_empty())
-}
-
-/// Time with work and all time of a CPU, in ns; `None` where the kernel tells nothing of it.
-pub(super) fn cpu_ns(entry: &Entry) -> Option<(u64, u64)> {
-    use Metric::{IdleNs, IowaitNs, IrqNs, NiceNs, SoftirqNs, StealNs, SystemNs, UserNs};
-    let sum = |metrics: &[Metric]| metrics.iter().filter_map(|metric| entry.get(*metric)).fold(0, u64::saturating_add);
-    // Steal is no work of this host, but no rest either: nobody could have used it.
-    let busy = sum(&[UserNs, NiceNs, SystemNs, IrqNs, SoftirqNs, StealNs]);
-    let all = busy.saturating_add(sum(&[IdleNs, IowaitNs]));
-    (all > 0).then_some((busy, all))
-}
-
 /// The sums of a host in the interval of `sample`: each request and each byte counts once.
 pub(crate) fn sums(sample: &CounterSample, facts: &HostFacts) -> Sums {
     let mut sums = Sums::default();
@@ -154,7 +118,7 @@ pub(crate) fn sums(sample: &CounterSample, facts: &HostFacts) -> Sums {
         if is_io(entry) {
             sums.read = sums.read.plus(Counts::of(entry, READ, sample.length_ns));
             sums.write = sums.write.plus(Counts::of(entry, WRITE, sample.length_ns));
-        } else if is_network(entry, sample, &facts.inventory.nics) {
+        } else if is_carrier(entry, sample, &facts.inventory.nics) {
             sums.received = plus(sums.received, entry.get(Metric::ReceivedBytes));
             sums.sent = plus(sums.sent, entry.get(Metric::SentBytes));
         } else if entry.layer == Layer::Cpu
@@ -232,6 +196,7 @@ fn add(sum: &mut Option<f64>, one: Option<f64>) {
 mod tests {
     use super::*;
     use crate::watch::testing::{entry, facts, sample};
+    use model::inventory::NicFacts;
 
     const IO: [(Metric, u64); 6] = [
         (Metric::Reads, 20),

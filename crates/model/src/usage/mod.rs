@@ -1,0 +1,180 @@
+//! What the kernels' counters of a stage come to, layer by layer: how much of each thing was used while the load was on, for how much of
+//! that time it was all but used up, what waited for it, and what went wrong with it.
+//!
+//! These are the three questions of the USE method (utilisation, saturation, errors): Gregg, "Thinking Methodically about Performance",
+//! ACM Queue 10(12), 2012. Formulas stand in `docs/METHOD.md`, "The layer at its limit". All sums are of whole numbers and saturate, so that
+//! order makes no difference and no file can make them wrap.
+
+mod shares;
+
+pub use shares::{cpu_ns, is_carrier, is_stacked};
+
+use crate::counters::CounterSample;
+use crate::digest::Digest;
+use crate::kernels::Kernels;
+use crate::record::{Record, StageRecord};
+use crate::testbed::HostFacts;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// From here on a thing counts as all but used up, in thousandths of a thousandth. Counters of an interval lag by up to a tick at either
+/// end, so that even a full one rarely shows 100 %.
+pub const FULL_PPM: u64 = 900_000;
+
+crate::spec::words! {
+    #[derive(PartialOrd, Ord)]
+    /// What can be used up on a host: stable words, which stand in JSON.
+    pub enum Part {
+        /// A block device that is built on no other.
+        Disk = "disk",
+        /// All logical CPUs of a host together; one, without a name.
+        Cpu = "cpu",
+        /// One logical CPU, by its number.
+        Core = "core",
+        /// A network interface or a port of an RDMA device whose speed is known.
+        Port = "port",
+        /// A host's memory; one, without a name.
+        Memory = "memory",
+        /// A network file system that is mounted; how much of its servers was used cannot be seen from here.
+        Mount = "mount",
+    }
+}
+
+/// What one thing was used, in sums over the time in which load was on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    /// The time in which its utilisation was known, in ns.
+    pub watched_ns: u64,
+    /// The sum of utilisation × time, in ns: divided by [`watched_ns`](Self::watched_ns) it is the mean utilisation.
+    pub used_ns: u64,
+    /// The time in which it was all but used up, in ns: [`FULL_PPM`] or more. Memory that is taken is none that is wanted: that is when some
+    /// task waited for it for a tenth of the time.
+    pub full_ns: u64,
+    /// The part of the stage from the first to the last time that it was, in ns after the stage's start; `None` where it never was.
+    pub full_span: Option<(u64, u64)>,
+    /// The time for which there is a figure of what waited, in ns.
+    pub waited_ns: u64,
+    /// What waited, as a sum over time: for a disk the times of all requests in it, for CPU and memory the time in which some task waited
+    /// for it (pressure), in ns. Divided by [`waited_ns`](Self::waited_ns) it is the mean queue, or a share of the time.
+    pub waiting_ns: u64,
+    /// What went wrong: packets with errors or dropped, requests sent again or not answered in time, slow-downs because of heat.
+    pub errors: u64,
+}
+
+/// What one interval says of one thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Said {
+    /// Utilisation in millionths.
+    used_ppm: Option<u64>,
+    waiting_ns: Option<u64>,
+    errors: u64,
+    /// Whether it was all but used up, where that is not told by its utilisation.
+    is_full: Option<bool>,
+}
+
+impl Said {
+    fn is_full(self) -> bool {
+        self.is_full.unwrap_or_else(|| self.used_ppm.is_some_and(|ppm| ppm >= FULL_PPM))
+    }
+}
+
+/// What the counters of one stage come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// By host and part, each thing by its name.
+    pub uses: BTreeMap<(u32, Part), BTreeMap<String, Use>>,
+    /// How many intervals of counters it rests on, those of each host counted.
+    pub samples: u64,
+    /// Whether these are some, taken evenly out of more than can be looked at in a short time.
+    pub is_thinned: bool,
+}
+
+impl Usage {
+    /// Of a stage whose counters are held in memory.
+    pub fn of(record: &Record, stage: &StageRecord, digest: &Digest) -> Usage {
+        let (mut usage, kernels) = (Usage::default(), Kernels::of(&record.testbed));
+        let Some(load) = digest.frame.load_ns() else { return usage };
+        for sample in &stage.counters {
+            usage.take(record, &kernels, &load, sample);
+        }
+        usage
+    }
+
+    /// Takes in what one host counted in one interval of the stage whose load was on in `load`, in ns after its start. An interval of which
+    /// more than half lies outside does not count; neither does what another host on the same kernel tells already, nor a host that the run
+    /// does not know.
+    pub fn take(&mut self, record: &Record, kernels: &Kernels, load: &Range<u64>, sample: &CounterSample) {
+        let middle = sample.start_ns.saturating_add(sample.length_ns / 2);
+        let Some(facts) = record.testbed.get(sample.host as usize) else { return };
+        if sample.length_ns == 0 || sample.entries.is_empty() || !load.contains(&middle) {
+            return;
+        }
+        self.samples = self.samples.saturating_add(1);
+        let voice = kernels.voice(sample.host as usize, |_| true);
+        if voice.is_any() {
+            self.add(facts, &voice.of(sample));
+        }
+    }
+
+    fn add(&mut self, facts: &HostFacts, sample: &CounterSample) {
+        shares::each(facts, sample, |part, name, said| {
+            let things = self.uses.entry((sample.host, part)).or_default();
+            match things.get_mut(name) {
+                Some(known) => known.add(sample, said),
+                None => things.entry(name.to_owned()).or_default().add(sample, said),
+            }
+        });
+    }
+}
+
+impl Use {
+    fn add(&mut self, sample: &CounterSample, said: Said) {
+        let length_ns = sample.length_ns;
+        if let Some(ppm) = said.used_ppm {
+            // At most the length, so it fits.
+            let used_ns = (u128::from(length_ns) * u128::from(ppm.min(1_000_000)) / 1_000_000) as u64;
+            self.watched_ns = self.watched_ns.saturating_add(length_ns);
+            self.used_ns = self.used_ns.saturating_add(used_ns);
+            if said.is_full() {
+                let (start, end) = (sample.start_ns, sample.start_ns.saturating_add(length_ns));
+                let (first, last) = self.full_span.unwrap_or((start, end));
+                self.full_ns = self.full_ns.saturating_add(length_ns);
+                self.full_span = Some((first.min(start), last.max(end)));
+            }
+        }
+        if let Some(waiting_ns) = said.waiting_ns {
+            self.waited_ns = self.waited_ns.saturating_add(length_ns);
+            self.waiting_ns = self.waiting_ns.saturating_add(waiting_ns);
+        }
+        self.errors = self.errors.saturating_add(said.errors);
+    }
+
+    /// The mean utilisation, 0 to 1; `None` where it cannot be known.
+    pub fn share(&self) -> Option<f64> {
+        (self.watched_ns > 0).then(|| self.used_ns as f64 / self.watched_ns as f64)
+    }
+
+    /// The share of the time in which it was all but used up, 0 to 1.
+    pub fn full_share(&self) -> f64 {
+        if self.watched_ns > 0 { self.full_ns as f64 / self.watched_ns as f64 } else { 0.0 }
+    }
+
+    /// The mean of what waited: requests for a disk, for CPU and memory the share of time in which some task did; `None` where nobody tells.
+    pub fn waiting(&self) -> Option<f64> {
+        (self.waited_ns > 0).then(|| self.waiting_ns as f64 / self.waited_ns as f64)
+    }
+}
+
+impl StageRecord {
+    /// What the counters of this stage of `record` come to: as it was read, or from the counters.
+    pub fn usage<'a>(&'a self, record: &Record, digest: &Digest) -> Cow<'a, Usage> {
+        match &self.usage {
+            Some(usage) => Cow::Borrowed(usage),
+            None => Cow::Owned(Usage::of(record, self, digest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

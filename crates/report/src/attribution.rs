@@ -1,0 +1,283 @@
+//! Which layer was at its limit while a point was measured: in words for tables and pages, and as objects for machines.
+
+use crate::html::markup::{Markup, plain};
+use crate::words;
+use analysis::ResultRow;
+use analysis::attribution::{Attribution, Watched, attribution};
+use model::Record;
+use model::usage::Part;
+use serde_json::{Map, Value, json};
+
+/// So many points are told; JSON has all.
+const MOST_POINTS: usize = 20;
+/// So many things are named that were at their limit; the others are counted.
+const MOST_NAMED: usize = 3;
+/// What was at its limit from here on to the end was so "from then on".
+const HELD: f64 = 0.9;
+
+/// The part of a terminal's table; nothing without counters.
+pub fn text(record: &Record, rows: &[ResultRow]) -> String {
+    let all = sentences(record, rows);
+    if all.is_empty() {
+        return String::new();
+    }
+    let lines: String = all.iter().map(|line| format!("- {line}\n")).collect();
+    format!("\nWhat was at its limit, by the kernels' counters\n{lines}")
+}
+
+/// The section of a page; nothing without counters.
+pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let all = sentences(record, rows);
+    if all.is_empty() {
+        return Markup::new();
+    }
+    let items: Markup = all.into_iter().map(|line| plain("li", line)).collect();
+    plain("section", [plain("h2", "What was at its limit"), plain("ul", items)])
+}
+
+fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
+    let all = attribution(record, rows);
+    let mut told: Vec<String> = all.iter().take(MOST_POINTS).map(|one| sentence(record, one)).collect();
+    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
+        told.push(format!(
+            "and {} more; `plimsoll show --json` has all of them.",
+            words::counted(more as u64, "point")
+        ));
+    }
+    told
+}
+
+/// One point in a few sentences.
+fn sentence(record: &Record, one: &Attribution) -> String {
+    let (limits, many) = (one.limits(), record.testbed.len() > 1);
+    let host = |watched: &Watched| if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() };
+    let mut text = format!("{}: ", title(one));
+    if limits.is_empty() {
+        text.push_str(match one.is_paced {
+            true => "no layer that was watched was at its limit; the rate was given.",
+            false => "no layer that was watched was at its limit: the limit is depth, or what was not watched.",
+        });
+    } else {
+        let named = limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, &host(limit)));
+        text.push_str(&format!("at its limit: {}", named.collect::<Vec<_>>().join(", and ")));
+        match limits.len().saturating_sub(MOST_NAMED) {
+            0 => text.push('.'),
+            more => text.push_str(&format!(", and {more} more.")),
+        }
+        if limits.iter().any(|limit| limit.may_be_parallel) {
+            text.push_str(
+                " A disk that serves several requests at once is busy before it is used up: only more depth can tell.",
+            );
+        }
+    }
+    // What was named with its figures is not said again, nor is a core beside one that is.
+    let is_named =
+        |part: Part| limits.iter().any(|limit| limit.part == part || limit.part == Part::Cpu && part == Part::Core);
+    let highest = one.highest();
+    let rest = highest.iter().filter(|one| !is_named(one.part));
+    let rest: Vec<String> = rest
+        .map(|one| format!("{}{} {}", name(one), host(one), words::share(one.used.share().unwrap_or(0.0))))
+        .collect();
+    if !rest.is_empty() {
+        let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
+        text.push_str(&format!(" {head}: {}.", rest.join(", ")));
+    }
+    let unknown: Vec<String> =
+        one.unknown().take(MOST_NAMED).map(|one| format!("{}{}", name(one), host(one))).collect();
+    if !unknown.is_empty() {
+        let more = one.unknown().count().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text.push_str(&format!(" How much of these was used is not known: {}{more}.", unknown.join(", ")));
+    }
+    if let Some(worst) = one.errors().first() {
+        text.push_str(&format!(" Most errors: {}, {}{}.", words::count(worst.used.errors), name(worst), host(worst)));
+    }
+    if one.is_thinned {
+        text.push_str(&format!(" By {} of counters, taken evenly.", words::counted(one.samples, "interval")));
+    }
+    text
+}
+
+/// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2 requests in it`.
+fn full(one: &Attribution, limit: &Watched, host: &str) -> String {
+    let used = &limit.used;
+    let mut text = format!("the {}{host}", name(limit));
+    if limit.is_under_target == Some(false) {
+        text.push_str(" (no target stands on it)");
+    }
+    text.push_str(&format!(", {} used on average", words::share(used.share().unwrap_or(0.0))));
+    let (load, share) = (&one.load_ns, used.full_share());
+    let (from, to) = used.full_span.unwrap_or((load.start, load.end));
+    // Counters and load do not end at the same instant: within a hundredth of the load, or an interval, it is the same.
+    let slack = (load.end.saturating_sub(load.start) / 100).max(1_500_000_000);
+    let is_to_end = to.saturating_add(slack) >= load.end;
+    let since = load.end.saturating_sub(from).max(1) as f64;
+    let from_s = clock(from.saturating_sub(load.start));
+    text.push_str(&if share >= HELD {
+        ", all but used up all the time".to_owned()
+    } else if is_to_end && used.full_ns as f64 >= HELD * since {
+        format!(", all but used up from {from_s} on ({} of the load)", words::share(share))
+    } else {
+        let to_s = clock(to.saturating_sub(load.start));
+        format!(", all but used up for {} of the load, between {from_s} and {to_s}", words::share(share))
+    });
+    match (limit.part, used.waiting()) {
+        (Part::Disk, Some(queue)) => text.push_str(&format!(", with {queue:.1} requests in it")),
+        (Part::Cpu | Part::Memory, Some(share)) => {
+            text.push_str(&format!(", and some task waited for it for {} of the time", words::share(share)));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// `1:05`, from nanoseconds.
+fn clock(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// `disk nvme0n1`, `CPU`.
+fn name(watched: &Watched) -> String {
+    let kind = match watched.part {
+        Part::Disk => "disk",
+        Part::Cpu => return "CPUs together".to_owned(),
+        Part::Core => "CPU",
+        Part::Port => "port",
+        Part::Memory => return "memory".to_owned(),
+        Part::Mount => "mount",
+    };
+    format!("{kind} {}", watched.name)
+}
+
+fn title(one: &Attribution) -> String {
+    let workloads = one.workloads.join(" + ");
+    match words::sweep(&one.sweep, one.repetition).as_str() {
+        "" => workloads,
+        axes => format!("{workloads} ({axes})"),
+    }
+}
+
+fn hostname(record: &Record, host: u32) -> &str {
+    record.testbed.get(host as usize).map_or("", |facts| facts.hostname.as_str())
+}
+
+/// Each point as an object.
+pub fn objects(record: &Record, all: &[Attribution]) -> Vec<Value> {
+    all.iter().map(|one| object(record, one)).collect()
+}
+
+fn object(record: &Record, one: &Attribution) -> Value {
+    let sweep: Map<String, Value> =
+        one.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let start = one.load_ns.start;
+    let seconds = |ns: u64| ns.saturating_sub(start) as f64 / 1e9;
+    let watched = |watched: &&Watched| {
+        json!({
+            "host": hostname(record, watched.host),
+            "layer": watched.part.word(),
+            "name": watched.name,
+            "under_target": watched.is_under_target,
+            "utilisation": watched.used.share(),
+            "full_share": watched.used.full_share(),
+            "from_s": watched.used.full_span.map(|(from, _)| seconds(from)),
+            "to_s": watched.used.full_span.map(|(_, to)| seconds(to)),
+            "waiting": watched.used.waiting(),
+            "errors": watched.used.errors,
+        })
+    };
+    let list = |all: Vec<&Watched>| all.iter().map(watched).collect::<Vec<_>>();
+    json!({
+        "scenario": one.scenario,
+        "workloads": one.workloads,
+        "sweep": sweep,
+        "repetition": one.repetition.unwrap_or(1),
+        "samples": one.samples,
+        "thinned": one.is_thinned,
+        "at_limit": list(one.limits()),
+        "highest": list(one.highest()),
+        "errors": list(one.errors()),
+        "message": sentence(record, one),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::counters::{CounterSample, Entry, Layer, Metric};
+    use model::{Op, StageKind};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Twenty seconds on two hosts; the disk of the second one is as busy as `disk` (percent) says of each second.
+    fn told(suite: &str, disk: impl Fn(u32) -> u64) -> Record {
+        let mut recorded = Recorded::with_hosts(suite, 2);
+        let stage = recorded.stage(StageKind::Measure);
+        for (second, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
+            recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 100])]);
+        }
+        recorded.end();
+        let record = recorded.record_mut();
+        let of_stage = record.stages.iter_mut().find(|one| one.stage == stage).expect("began");
+        let entry =
+            |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
+        for (number, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
+            let busy = if host == 1 { disk(number) * SECOND / 100 } else { SECOND / 10 };
+            let entries = vec![
+                entry(Layer::Block, "nvme0n1", &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)]),
+                entry(Layer::Cpu, "0", &[(Metric::UserNs, SECOND * 31 / 100), (Metric::IdleNs, SECOND * 69 / 100)]),
+                entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5)]),
+            ];
+            let start_ns = u64::from(number) * SECOND;
+            of_stage.counters.push(CounterSample {
+                stage,
+                host,
+                number,
+                start_ns,
+                length_ns: SECOND,
+                entries,
+                notes: Vec::new(),
+            });
+        }
+        recorded.record()
+    }
+
+    fn words(suite: &str, disk: impl Fn(u32) -> u64) -> String {
+        let record = told(suite, disk);
+        text(&record, &analysis::results(&record))
+    }
+
+    const READS: &str = "[[workload]]\nname = \"w\"\n";
+
+    #[test]
+    fn the_layer_the_host_and_the_time_are_told() {
+        insta::assert_snapshot!(
+            [
+                words(READS, |second| if second < 10 { 20 } else { 98 }),
+                words(READS, |_| 99),
+                words(READS, |second| if (4..10).contains(&second) { 98 } else { 20 }),
+                words(READS, |_| 40),
+                words(&format!("{READS}rate = 100\n"), |_| 40),
+            ]
+            .join("")
+        );
+    }
+
+    #[test]
+    fn machines_get_the_same() {
+        let record = told(READS, |second| if second < 10 { 20 } else { 98 });
+        let all = objects(&record, &attribution(&record, &analysis::results(&record)));
+        let limit = &all[0]["at_limit"][0];
+        assert_eq!(
+            (&limit["host"], &limit["layer"], &limit["name"]),
+            (&json!("node1"), &json!("disk"), &json!("nvme0n1"))
+        );
+        assert_eq!((&limit["from_s"], &limit["to_s"], &limit["full_share"]), (&json!(10.0), &json!(20.0), &json!(0.5)));
+        assert_eq!(all[0]["highest"].as_array().map(Vec::len), Some(3), "disk, CPUs, core");
+        assert_eq!((clock(65 * SECOND), clock(3_665 * SECOND)), ("1:05".to_owned(), "1:01:05".to_owned()));
+    }
+}

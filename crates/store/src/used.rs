@@ -1,0 +1,257 @@
+//! What the kernels' counters of measurements come to, without holding them. A day on many hosts has more of them than can be looked at while
+//! somebody waits: of such a run, intervals are taken evenly out of all.
+
+use crate::counters::{are_there, series};
+use crate::reader::{Problem, small, unsigned};
+use model::counters::{Entry, Layer, Metric};
+use model::usage::Usage;
+use model::{CounterSample, Kernels, Record, StageKind};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// With more rows than this, it would take seconds to look at all of them.
+const MOST_ROWS: i64 = 1_000_000;
+/// Finding a sample among many rows takes some thirty steps.
+const MOST_SAMPLES: i64 = 10_000;
+/// No host has more things to count than this; a damaged file could say so.
+const MOST_OF_SAMPLE: usize = 100_000;
+
+type Names = BTreeMap<i64, (Layer, String, Metric)>;
+
+/// Puts into each stage that measured what its counters come to. A file without counters has none.
+pub fn fill(connection: &Connection, record: &mut Record) -> Result<(), Problem> {
+    if !are_there(connection)? {
+        return Ok(());
+    }
+    let found = Taker::new(connection, record)?.all(MOST_ROWS, MOST_SAMPLES)?;
+    for (stage, usage) in found.into_iter().filter(|(_, usage)| usage.samples > 0) {
+        if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
+            record.usage = Some(Box::new(usage));
+        }
+    }
+    Ok(())
+}
+
+struct Taker<'a> {
+    connection: &'a Connection,
+    record: &'a Record,
+    kernels: Kernels,
+    names: Names,
+    /// When load was on, by stage.
+    loads: BTreeMap<u32, Range<u64>>,
+    usages: BTreeMap<u32, Usage>,
+}
+
+impl<'a> Taker<'a> {
+    fn new(connection: &'a Connection, record: &'a Record) -> Result<Taker<'a>, Problem> {
+        let is_measured = |stage: u32| {
+            record.plan.stages.get(stage as usize).is_some_and(|planned| planned.kind == StageKind::Measure)
+        };
+        let measured = record.stages.iter().filter(|stage| is_measured(stage.stage));
+        let load = |stage: &model::record::StageRecord| Some((stage.stage, stage.digest.as_ref()?.frame.load_ns()?));
+        Ok(Taker {
+            connection,
+            record,
+            kernels: Kernels::of(&record.testbed),
+            names: series(connection)?,
+            loads: measured.filter_map(load).collect(),
+            usages: BTreeMap::new(),
+        })
+    }
+
+    /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples` of them, and so many that they have about as many rows.
+    fn all(mut self, most_rows: i64, most_samples: i64) -> Result<BTreeMap<u32, Usage>, Problem> {
+        let range = |table: &str, column: &str| {
+            let query = format!("SELECT coalesce(min({column}), 0), coalesce(max({column}), 0) FROM {table}");
+            self.connection.query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+        };
+        let (rows, samples) = (range("counters", "rowid")?, range("counter_samples", "sample")?);
+        let count = |(first, last): (i64, i64)| i128::from(last) - i128::from(first) + 1;
+        if count(rows) <= i128::from(most_rows) {
+            self.run(rows.0, None)?;
+            return Ok(self.usages);
+        }
+        let fitting = count(samples).saturating_mul(i128::from(most_rows)) / count(rows).max(1);
+        let wanted = fitting.clamp(1, i128::from(most_samples).max(1));
+        let mut after = rows.0;
+        for number in 0..wanted {
+            let sample = i128::from(samples.0) + place(number as u64, count(samples) as u128, wanted as u128) as i128;
+            // Within the range of two numbers of 64 bits.
+            let sample = sample as i64;
+            after = self.first_row(sample, (after, rows.1))?;
+            self.run(after, Some(sample))?;
+        }
+        self.usages.values_mut().for_each(|usage| usage.is_thinned = true);
+        Ok(self.usages)
+    }
+
+    /// The first row of a sample or of one behind it, among rows that stand in the order of their samples, as a writer leaves them.
+    fn first_row(&self, sample: i64, (mut low, mut high): (i64, i64)) -> Result<i64, Problem> {
+        let mut next =
+            self.connection.prepare_cached("SELECT sample FROM counters WHERE rowid >= ? ORDER BY rowid LIMIT 1")?;
+        while low < high {
+            let middle = low.midpoint(high);
+            let middle = if middle >= high { low } else { middle };
+            let found: Option<i64> = next.query_row([middle], |row| row.get(0)).optional()?;
+            if found.is_some_and(|found| found < sample) {
+                low = middle.saturating_add(1);
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// Takes in all samples from a row on, or `only` that one.
+    fn run(&mut self, first: i64, only: Option<i64>) -> Result<(), Problem> {
+        let connection = self.connection;
+        let mut rows =
+            connection.prepare_cached("SELECT sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid")?;
+        let mut heads = connection
+            .prepare_cached("SELECT stage, host, number, start_ns, length_ns FROM counter_samples WHERE sample = ?")?;
+        let mut rows = rows.query([first])?;
+        let mut current: Option<(i64, CounterSample)> = None;
+        let mut values = 0;
+        while let Some(row) = rows.next()? {
+            let number: i64 = row.get(0)?;
+            if only.is_some_and(|only| number != only) {
+                break;
+            }
+            if current.as_ref().is_none_or(|(known, _)| *known != number) {
+                let begun = head(&mut heads, number)?;
+                if let Some((_, whole)) = current.replace((number, begun)) {
+                    self.take(&whole);
+                }
+                values = 0;
+            }
+            values += 1;
+            if values > MOST_OF_SAMPLE {
+                return Err("a sample of counters has more values than any host".into());
+            }
+            let (layer, name, metric) = self.names.get(&row.get(1)?).ok_or("a counter has no name")?;
+            let value = (*metric, unsigned(row.get(2)?)?);
+            let Some((_, sample)) = &mut current else { continue };
+            match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name) {
+                Some(entry) => entry.values.push(value),
+                None => sample.entries.push(Entry { layer: *layer, name: name.clone(), values: vec![value] }),
+            }
+        }
+        if let Some((_, whole)) = current {
+            self.take(&whole);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, sample: &CounterSample) {
+        if let Some(load) = self.loads.get(&sample.stage) {
+            self.usages.entry(sample.stage).or_default().take(self.record, &self.kernels, load, sample);
+        }
+    }
+}
+
+/// The one that is taken of the samples from `number` × `all` ÷ `wanted` to the next such place. Not always the first: hosts take turns in a
+/// file, and an even step could meet the same one each time.
+fn place(number: u64, all: u128, wanted: u128) -> u128 {
+    let start = u128::from(number) * all / wanted.max(1);
+    let end = (u128::from(number) + 1) * all / wanted.max(1);
+    // Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4.
+    let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    start + u128::from(mixed >> 32) % end.saturating_sub(start).max(1)
+}
+
+fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<CounterSample, Problem> {
+    let mut rows = heads.query(params![sample])?;
+    let row = rows.next()?.ok_or("a counter belongs to a sample that is not there")?;
+    Ok(CounterSample {
+        stage: small(row.get(0)?)?,
+        host: small(row.get(1)?)?,
+        number: small(row.get(2)?)?,
+        start_ns: unsigned(row.get(3)?)?,
+        length_ns: unsigned(row.get(4)?)?,
+        entries: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Writer, read_digests, read_judged};
+    use analysis::testing::Recorded;
+    use model::event::Event;
+    use model::usage::Part;
+    use model::{Op, RunEnd};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A run of `seconds` on four hosts; the disk of the last one is busy all the time, those of the others for a quarter of it.
+    fn written(path: &std::path::Path, seconds: u32) {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 4);
+        let stage = recorded.stage(StageKind::Measure);
+        let mut counters = Vec::new();
+        for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host))) {
+            recorded.host_interval(stage, host, number, &[(Op::Read, &[100_000; 3])]);
+            let busy = if host == 3 { SECOND } else { SECOND / 4 };
+            let values = vec![(Metric::BusyNs, busy), (Metric::QueueNs, busy)];
+            let entries = vec![Entry { layer: Layer::Block, name: "sda".to_owned(), values }];
+            let start_ns = u64::from(number) * SECOND;
+            counters.push(CounterSample {
+                stage,
+                host,
+                number,
+                start_ns,
+                length_ns: SECOND,
+                entries,
+                notes: Vec::new(),
+            });
+        }
+        let record = recorded.record();
+        let mut writer = Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        for held in &record.stages {
+            writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
+            let samples = held.samples.iter().cloned().map(Event::Sample);
+            let counted = counters.iter().filter(|sample| sample.stage == held.stage).cloned();
+            let events: Vec<Event> = samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
+            writer.append_all(&events).expect("room");
+        }
+        writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
+        writer.finish().expect("room");
+    }
+
+    #[test]
+    fn some_of_many_intervals_say_what_all_of_them_say() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        written(&path, 200);
+        let (held, read) = (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
+        let (held, whole) = (&held.stages.last().expect("one").clone(), &read.stages.last().expect("one").usage);
+        let whole = whole.as_deref().expect("counters");
+        assert_eq!(&*held.usage(&read, &held.digest(&read)), whole, "the file and the memory agree");
+        assert_eq!((whole.samples, whole.is_thinned), (800, false));
+        let record = read_digests(&path).expect("a run file");
+        assert!(record.stages.iter().all(|stage| stage.usage.is_none()), "who does not ask does not wait for it");
+        let connection = Connection::open(&path).expect("a file");
+        let taker = || Taker::new(&connection, &record).unwrap_or_else(|problem| panic!("{}", problem.0));
+        let some = taker().all(400, 100).unwrap_or_else(|problem| panic!("{}", problem.0));
+        let some = some.values().next().expect("a stage");
+        assert_eq!((some.samples, some.is_thinned), (100, true));
+        for host in 0..4 {
+            let of = |usage: &Usage| usage.uses[&(host, Part::Disk)]["sda"];
+            assert_eq!(of(some).share(), of(whole).share());
+            assert_eq!(of(some).full_share(), of(whole).full_share());
+        }
+    }
+
+    #[test]
+    fn samples_are_taken_evenly_and_from_every_host_that_takes_its_turn() {
+        let (all, wanted, hosts) = (128_000u128, 1_000u64, 128);
+        let taken: Vec<u128> = (0..wanted).map(|number| place(number, all, u128::from(wanted))).collect();
+        assert!(taken.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!((0..).zip(&taken).all(|(number, taken)| taken / 128 == number));
+        let met: std::collections::BTreeSet<u128> = taken.iter().map(|taken| taken % hosts).collect();
+        assert!(met.len() > 120, "{} of 128 hosts", met.len());
+        assert_eq!(place(0, 1, 1), 0);
+        assert!(place(u64::MAX, u128::from(u64::MAX), 1) > 0, "no panic");
+    }
+}
