@@ -3,7 +3,7 @@
 //!
 //! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically about Performance", ACM Queue 10(12), 2012.
 
-use crate::results::ResultRow;
+use crate::row::ResultRow;
 use crate::validity::is_simulated;
 use model::Record;
 use model::inventory::{LinkKind, Media};
