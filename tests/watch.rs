@@ -303,6 +303,14 @@ fn the_terminal_is_given_back_on_signals_and_ctrl_c() {
         }
         pane.ends_with(code);
     }
+    // Where the terminal itself goes, nobody is left to look at it.
+    for hosts in [&[][..], &["--hosts", "local:2"]] {
+        let pane = Pane::start(folder.path(), 80, 24, &[&["watch", "--interval", "200ms"], hosts].concat());
+        pane.wait_for("a table", |shown| shown.contains("plimsoll watch") && shown.contains("IOPS"));
+        let stat = format!("/proc/{}/stat", pane.program());
+        drop(pane);
+        wait_until("the end", || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z")));
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub fn watch(work: Work) -> Signalled {
 }
 
 /// How long a view may take to end by itself after a signal. One whose terminal is gone may never come back from asking it for keys.
-const LAST_LOOK: Duration = Duration::from_secs(1);
+pub const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// A flag that every signal sets which would end the process: for what has no run to interrupt. A moment later the process ends in any case;
 /// where signals cannot be had, it just ends.
