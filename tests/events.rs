@@ -35,7 +35,7 @@ fn of_kind<'a>(events: &'a Value, kind: &str) -> Vec<&'a Value> {
 fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let folder = scratch();
     let here = folder.path();
-    suite(here, "5s");
+    suite(here, "20s");
     let set = "event.failover.command=echo $PLIMSOLL_EVENT begins; echo broken >&2; exit 3";
     let arguments =
         ["run", "s.toml", "--set", set, "-t", "data", "--out", "run.plimsoll", "--events", "lines", "--quiet"];
@@ -57,7 +57,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     assert_eq!(marks[0]["label"], json!("migration  [31mstarted"));
     let stage = marks[0]["stage"].as_u64().expect("a stage ran");
     let at_ns = marks[0]["at_ns"].as_u64().expect("an instant");
-    assert!((200_000_000..5_000_000_000).contains(&at_ns), "after the samples that were waited for: {at_ns}");
+    assert!((200_000_000..20_000_000_000).contains(&at_ns), "after the samples that were waited for: {at_ns}");
     let place = format!("{:.3} s into stage {} (w)", at_ns as f64 / 1e9, stage + 1);
     assert!(told.starts_with("marked \"migration  [31mstarted\" at ") && told.contains(&place), "{told} {place}");
     let wanted = json!({ "recorded": true, "label": "second", "stage": marks[1]["stage"], "stage_name": "w",
@@ -69,7 +69,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let planned = of_kind(events, "planned");
     assert_eq!((planned.len(), &planned[0]["stage"]), (1, &json!(stage)));
     let due_ns = planned[0]["at_ns"].as_u64().expect("an instant");
-    assert!((2_000_000_000..5_000_000_000).contains(&due_ns), "not before it is due: {due_ns}");
+    assert!((2_000_000_000..20_000_000_000).contains(&due_ns), "not before it is due: {due_ns}");
     let ended = of_kind(events, "command-ended");
     assert_eq!((&ended[0]["status"], &ended[0]["label"]), (&json!(3), &json!("failover")));
     assert_eq!(ended[0]["detail"], json!("failover begins\nbroken"));
@@ -149,7 +149,9 @@ fn the_live_page_takes_a_mark_and_shows_it() {
     }
     let folder = scratch();
     let here = folder.path();
-    suite(here, "8s");
+    suite(here, "30s");
+    // First of all, because it takes longer than anything else.
+    let mut browser = Browser::open(here);
     let arguments = ["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--serve=127.0.0.1:0"];
     let mut child = start(here, &arguments);
     let address = address_of(&mut child);
@@ -167,7 +169,6 @@ fn the_live_page_takes_a_mark_and_shows_it() {
     assert_eq!(post("", &"x".repeat(9_000)), 413);
     assert_eq!(post("", "label=by+hand+%3Cb%3E"), 303);
     assert_eq!(get(&address, "/mark", &[]).status, 404, "a mark is set by POST alone");
-    let mut browser = Browser::open(here);
     browser.go(&format!("http://{address}/"));
     browser.wait("document.querySelector('#happened').textContent.includes('mark: by hand <b>')");
     browser.wait("document.querySelectorAll('#charts line.instant').length > 0");

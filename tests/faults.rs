@@ -104,8 +104,12 @@ fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
     assert!(names(folder.path()).is_empty(), "no run file of a run that never was");
 }
 
-/// A run on a file system that cannot reserve space, and that somebody fills while it goes on.
-fn on_a_disk_that_fills_up(extra: &[&str]) -> (common::Ended, serde_json::Value, Vec<String>) {
+/// A run on a file system that cannot reserve space, and that somebody fills while it goes on. It is stopped when `enough` says so of its record;
+/// without that, it has to end by itself.
+fn on_a_disk_that_fills_up(
+    extra: &[&str],
+    enough: Option<fn(&serde_json::Value) -> bool>,
+) -> (common::Ended, serde_json::Value, Vec<String>) {
     // ext2 has no fallocate: blocks are taken when they are written.
     let disk = Mounted::new("mkfs.ext2", 256);
     let folder = scratch();
@@ -119,19 +123,24 @@ fn on_a_disk_that_fills_up(extra: &[&str]) -> (common::Ended, serde_json::Value,
         "--size",
         "200M",
         "--runtime",
-        "60",
+        "600",
         "--out",
         "run.plimsoll",
         "--target",
     ];
+    let record = || plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]);
+    // The first thing that it makes there waits until the disk is nearly full; that there is space, it has seen before.
+    disk.freeze();
     let child = start(folder.path(), &[&args, &[text(&target)][..], extra].concat());
-    wait_until("the data file", || target.join("data-00000.bin").exists());
+    wait_until("the run's begin", || record().code == 0);
     signal(&child, "STOP");
-    disk.fill();
+    disk.thaw();
+    disk.fill_but(8 << 20);
     signal(&child, "CONT");
-    // In prepare it ends by itself; in measure it goes on and counts, until somebody has seen enough.
-    std::thread::sleep(Duration::from_secs(2));
-    signal_if_there(&child, "INT");
+    if let Some(enough) = enough {
+        wait_until("errors", || enough(&record().with_code(0).json()));
+        signal_if_there(&child, "INT");
+    }
     let ended = end(child);
     let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
     (ended, json, names(disk.path()))
@@ -142,7 +151,7 @@ fn a_disk_that_fills_up_in_prepare_ends_the_run_and_says_why() {
     if !has("a full disk in prepare", &["losetup", "loop", "mkfs.ext4", "mount"]) {
         return;
     }
-    let (ended, json, left) = on_a_disk_that_fills_up(&["--set", "prepare_block=4KiB"]);
+    let (ended, json, left) = on_a_disk_that_fills_up(&["--set", "prepare_block=4KiB"], None);
     let ended = ended.with_code(4);
     assert!(ended.err.contains("No space left on device"), "{ended:#?}");
     assert_eq!(json["state"], "failed");
@@ -160,7 +169,8 @@ fn a_disk_that_fills_up_in_measure_is_counted_by_errno() {
     if !has("a full disk in measure", &["losetup", "loop", "mkfs.ext4", "mount"]) {
         return;
     }
-    let (ended, json, _) = on_a_disk_that_fills_up(&["--set", "prepare=false"]);
+    let has_errors = |json: &serde_json::Value| json["results"][0]["errors"].as_u64() > Some(0);
+    let (ended, json, _) = on_a_disk_that_fills_up(&["--set", "prepare=false"], Some(has_errors));
     assert_eq!(ended.code, 130, "it went on in spite of them: {ended:#?}");
     let row = &json["results"][0];
     assert!(row["errors"].as_u64() > Some(0), "{json}");

@@ -107,7 +107,7 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
 fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"3s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
+    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
                  workers = 1\n[sweep]\ndepth = [1, 2]\n";
     std::fs::write(folder.path().join("two.toml"), suite).expect("a suite");
     let line = ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
@@ -141,7 +141,7 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     let folder = scratch();
     let data = folder.path().join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
-    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "4s", &more), &[]);
+    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "10s", &more), &[]);
     wait_for_samples(folder.path(), 3);
     kill(&agents(&data)[0]);
     let ended = end(child).with_code(0);
@@ -231,7 +231,7 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     let data = folder.path().join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
     // local-1 starts local-2 and local-3, local-4 the others.
-    let child = start(folder.path(), &arguments(&["--hosts", "local:6", "--fanout", "2"], "6s", &more), &[]);
+    let child = start(folder.path(), &arguments(&["--hosts", "local:6", "--fanout", "2"], "15s", &more), &[]);
     wait_for_samples(folder.path(), 6);
     let relays = started_by(child.id());
     assert_eq!(relays.len(), 2);

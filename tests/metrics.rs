@@ -10,7 +10,7 @@ use model::Op;
 use model::histogram::Histogram;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufReader, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,17 +30,32 @@ impl Prometheus {
         let path = folder.join("prometheus.yml");
         fs::write(&path, config).expect("a configuration");
         run("promtool", &["check", "config", text(&path)]);
-        let address = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address").to_string();
-        let child = Command::new("prometheus")
-            .arg(format!("--config.file={}", text(&path)))
-            .arg(format!("--storage.tsdb.path={}", text(&folder.join("tsdb"))))
-            .arg(format!("--web.listen-address={address}"))
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a Prometheus that starts");
-        Prometheus { child, address }
+        // It cannot say which port it was given, so it is told one. Another program may have taken that since: then it ends, and is told another.
+        loop {
+            let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+            let address = free.expect("a port").to_string();
+            let mut child = Command::new("prometheus")
+                .arg(format!("--config.file={}", text(&path)))
+                .arg(format!("--storage.tsdb.path={}", text(&folder.join("tsdb"))))
+                .arg(format!("--web.listen-address={address}"))
+                .args(more)
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("a Prometheus that starts");
+            let mut said = String::new();
+            let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+            let is_ready = lines.by_ref().any(|line| {
+                said += &format!("{line}\n");
+                line.contains("Server is ready")
+            });
+            if is_ready {
+                std::thread::spawn(move || lines.for_each(drop));
+                return Prometheus { child, address };
+            }
+            let _ = child.wait();
+            assert!(said.contains("address already in use"), "{said}");
+        }
     }
 
     /// What a query gives; null while there is no answer.
@@ -67,7 +82,7 @@ impl Prometheus {
             if value.is_some_and(|value| (value - wanted).abs() <= wanted.abs() * 1e-9) {
                 return;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "{query} is {value:?}, and not {wanted}");
+            assert!(start.elapsed() < common::PATIENCE, "{query} is {value:?}, and not {wanted}");
             std::thread::sleep(Duration::from_millis(200));
         }
     }

@@ -24,8 +24,13 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, name: &str, measure: &str, more: &[&str]) -> Running {
+        Running::gated(folder, name, measure, "", more)
+    }
+
+    /// One whose point begins when `prerun` is over.
+    fn gated(folder: &Path, name: &str, measure: &str, prerun: &str, more: &[&str]) -> Running {
         let suite = format!(
-            "name = \"{name}\"\n[layout]\nsize = \"16MiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{measure}\"\n\
+            "name = \"{name}\"\n[layout]\nsize = \"16MiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{measure}\"\nprerun = \"{prerun}\"\n\
              [[workload]]\nname = \"mix\"\nread = \"70%\"\nworkers = 1\n"
         );
         fs::write(folder.join(format!("{name}.toml")), suite).expect("a suite");
@@ -119,8 +124,10 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     resumed.kill().expect("a coordinator to kill");
     resumed.wait().expect("its end");
     browser.wait("document.getElementById('status').textContent.startsWith('Connection lost')");
-    let mut second = Running::start(here, "second", "3s", &[&serve]);
+    let wait = "while ! test -e go; do sleep 0.05; done";
+    let mut second = Running::gated(here, "second", "3s", wait, &[&serve]);
     browser.wait("document.querySelector('#head h1').textContent === 'second'");
+    fs::write(here.join("go"), "").expect("a file");
     browser.wait("document.getElementById('status').textContent.startsWith('The run is over')");
     browser.wait("document.getElementById('results').innerText.includes('mix')");
     assert_eq!(second.child.wait().expect("an end").code(), Some(0));

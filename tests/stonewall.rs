@@ -51,7 +51,7 @@ fn the_first_worker_of_any_host_ends_all_of_them() {
 
 #[test]
 fn without_a_stonewall_the_figure_at_first_done_is_the_clusters() {
-    let json = unequal("data", false, "rate = 2000\n");
+    let json = unequal("data", false, "rate = 200\n");
     let (short, long) = (row(&json, "short"), row(&json, "long"));
     assert_eq!((ios(short), ios(&long["last_done"])), (10, 2 * 1013), "{json:#}");
     assert!(ios(&long["first_done"]) < 2 * 1013, "what the other hosts had done when the first was: {long:#}");

@@ -6,11 +6,7 @@ use crate::common::{run, scratch, text, wait_until};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
-
-/// Clusters that this process has made, so that each has names of its own.
-static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
 pub struct SshCluster {
@@ -23,10 +19,7 @@ pub struct SshCluster {
 impl SshCluster {
     /// Four hosts behind a bridge.
     pub fn new() -> SshCluster {
-        let number = MADE.fetch_add(1, Ordering::SeqCst);
-        // Names of interfaces have 15 characters at most.
-        let tag = format!("p{}x{number}", std::process::id() % 100_000);
-        let net = 1 + (std::process::id() * 7 + number) % 250;
+        let (tag, net) = claim_network();
         let mut cluster = SshCluster { folder: scratch(), tag, net, servers: Vec::new() };
         cluster.keys();
         cluster.network();
@@ -65,7 +58,7 @@ impl SshCluster {
             self.folder.path().display()
         );
         for host in 1..=4 {
-            client += &format!("Host n{host} alias{host}\n  HostName 10.{}.0.{host}\n", self.net);
+            client += &format!("Host n{host} alias{host}\n  HostName 198.19.{}.{host}\n", self.net);
         }
         client += "Host nokey\n  IdentityFile /dev/null\n  HostName 10.255.255.1\n";
         fs::write(self.path("ssh_config"), client).expect("a file");
@@ -77,15 +70,14 @@ impl SshCluster {
 
     fn network(&self) {
         let bridge = format!("{}br", self.tag);
-        run("ip", &["link", "add", &bridge, "type", "bridge"]);
-        run("ip", &["addr", "add", &format!("10.{}.0.254/24", self.net), "dev", &bridge]);
+        run("ip", &["addr", "add", &format!("198.19.{}.254/24", self.net), "dev", &bridge]);
         run("ip", &["link", "set", &bridge, "up"]);
         for host in 1..=4 {
             let (space, link) = (self.namespace(host), self.link(host));
             run("ip", &["netns", "add", &space]);
             run("ip", &["link", "add", &link, "type", "veth", "peer", "name", "eth0", "netns", &space]);
             run("ip", &["link", "set", &link, "master", &bridge, "up"]);
-            run("ip", &["-n", &space, "addr", "add", &format!("10.{}.0.{host}/24", self.net), "dev", "eth0"]);
+            run("ip", &["-n", &space, "addr", "add", &format!("198.19.{}.{host}/24", self.net), "dev", "eth0"]);
             run("ip", &["-n", &space, "link", "set", "eth0", "up"]);
             run("ip", &["-n", &space, "link", "set", "lo", "up"]);
         }
@@ -101,7 +93,7 @@ impl SshCluster {
             .stderr(Stdio::null())
             .spawn();
         self.servers.push(server.expect("a server"));
-        let address = format!("10.{}.0.{host}:22", self.net);
+        let address = format!("198.19.{}.{host}:22", self.net);
         wait_until("an ssh server", || std::net::TcpStream::connect(&address).is_ok());
     }
 
@@ -142,10 +134,34 @@ impl Drop for SshCluster {
             let _ = server.wait();
         }
         for host in 1..=4 {
+            // The kernel takes away what is in a namespace in its own time; the names are to be free when the bridge's is.
+            let _ = Command::new("ip").args(["link", "del", &self.link(host)]).status();
             let _ = Command::new("ip").args(["netns", "del", &self.namespace(host)]).status();
         }
         let _ = Command::new("ip").args(["link", "del", &format!("{}br", self.tag)]).status();
     }
+}
+
+/// Makes a bridge whose name and network nobody else has: the kernel refuses a name that is taken, be it by a test beside this one or by one that was
+/// killed. The network is of the range for benchmarks (RFC 2544), which no machine is in, as one may be in 10.0.0.0/8. Its alias says whose it is,
+/// for `cargo xtask test`.
+fn claim_network() -> (String, u32) {
+    let take = |net: &u32| {
+        let bridge = format!("pl{net}br");
+        let made = Command::new("ip").args(["link", "add", &bridge, "type", "bridge"]).stderr(Stdio::null()).status();
+        made.is_ok_and(|status| status.success())
+    };
+    let net = (1..=250).find(take).expect("a free network; see `ip link` for those of killed tests");
+    run("ip", &["link", "set", &format!("pl{net}br"), "alias", &format!("plimsoll-test-{}", std::process::id())]);
+    (format!("pl{net}"), net)
+}
+
+/// The first of so many ports in a row on which nobody listens. Below 32768, where the kernel takes those of outgoing connections from.
+fn free_ports(count: u16) -> u16 {
+    let first = 20_000 + (std::process::id() % 1_000) as u16 * 8;
+    let is_free = |port: u16| std::net::TcpListener::bind(("0.0.0.0", port)).is_ok();
+    let mut bases = (first..32_000).step_by(8).chain((20_000..first).step_by(8));
+    bases.find(|base| (*base..base + count).all(is_free)).expect("free ports")
 }
 
 /// A Slurm controller and four nodes.
@@ -158,7 +174,7 @@ impl SlurmCluster {
     /// Four nodes, ready for jobs.
     pub fn new() -> SlurmCluster {
         let folder = scratch();
-        let base = 20_000 + (std::process::id() % 4_000) * 8;
+        let base = free_ports(5);
         fs::write(folder.path().join("slurm.conf"), configuration(folder.path(), base)).expect("a file");
         fs::create_dir(folder.path().join("state")).expect("a folder");
         let mut cluster = SlurmCluster { folder, children: Vec::new() };
@@ -215,7 +231,7 @@ impl Drop for SlurmCluster {
     }
 }
 
-fn configuration(folder: &Path, base: u32) -> String {
+fn configuration(folder: &Path, base: u16) -> String {
     let folder = folder.display();
     format!(
         "ClusterName=test\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={base}\nAuthType=auth/munge\nCredType=cred/munge\n\

@@ -21,7 +21,7 @@ pub struct Browser {
 }
 
 /// A browser that does not answer for so long never will.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 impl Browser {
     /// Opens a browser that keeps its things in `folder`.

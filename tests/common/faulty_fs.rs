@@ -155,6 +155,8 @@ impl Switch {
 pub struct FaultyFs {
     switch: Arc<Switch>,
     session: Option<BackgroundSession>,
+    /// Who asked the questions that stalled it; answered when it is released.
+    asking: Mutex<Vec<std::process::Child>>,
     folder: TempDir,
 }
 
@@ -190,7 +192,7 @@ impl FaultyFs {
         // The first close asks the server to flush and may learn that it does not; from then on, closing waits for nobody.
         drop(std::fs::File::create(folder.path().join(".first")).expect("a file"));
         std::fs::remove_file(folder.path().join(".first")).expect("ours");
-        FaultyFs { switch, session: Some(session), folder }
+        FaultyFs { switch, session: Some(session), asking: Mutex::default(), folder }
     }
 
     /// Where it is mounted.
@@ -216,9 +218,15 @@ impl FaultyFs {
     /// The server takes no request any more, not even to close or to remove a file, as one that was stopped or lost its network.
     pub fn stall(&self) {
         self.switch.lock().stalled = true;
-        let name = self.folder.path().join(STALL);
-        // Somebody has to ask the last question; who does is not answered either.
-        thread::spawn(move || std::fs::metadata(name).is_ok());
+        // Somebody has to ask the last question, and is not answered either. Not this process: killed, it would wait for itself for ever, keep its
+        // end of /dev/fuse, and leave a mount that hangs whoever looks at it.
+        let asked = std::process::Command::new("stat")
+            .arg(self.folder.path().join(STALL))
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn();
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner).push(asked.expect("stat"));
         super::wait_until("the stall", || self.switch.lock().stalling);
     }
 
@@ -236,6 +244,9 @@ impl FaultyFs {
 impl Drop for FaultyFs {
     fn drop(&mut self) {
         self.release();
+        for asked in self.asking.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            let _ = asked.wait();
+        }
         drop(self.session.take());
         // If somebody still has a file open, the mount goes when the file does.
         let _ = std::process::Command::new("umount")

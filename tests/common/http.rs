@@ -26,7 +26,7 @@ pub fn get(address: &str, path: &str, lines: &[&str]) -> Answer {
 /// Sends a request as it is.
 pub fn send(address: &str, request: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+    stream.set_read_timeout(Some(Duration::from_secs(300))).expect("a time limit");
     // A server that refuses early does not read to the end.
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();

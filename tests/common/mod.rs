@@ -45,9 +45,11 @@ impl From<Output> for Ended {
     }
 }
 
-/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about disks.
+/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about disks. Its name says whose it is
+/// (`of-PID-`), so that `cargo xtask test` can take away what a killed test left in it, its mounts and loop devices too.
 pub fn scratch() -> TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
+    let prefix = format!("of-{}-", std::process::id());
+    tempfile::Builder::new().prefix(&prefix).tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
 }
 
 /// The program with `args`, run in `folder`.
@@ -82,11 +84,15 @@ pub fn signal_if_there(child: &Child, name: &str) {
     let _ = Command::new("kill").args(["-s", name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
-/// Waits until `done`, and fails loudly after a minute: a test must not hang.
+/// How long a test waits for what has to come. Nothing is claimed about how fast it comes, and CI may have two CPUs, which others use, and a slow
+/// disk; so it is long, and there only because a test must not hang.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until `done`, and fails loudly after [`PATIENCE`].
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited a minute for: {what}");
+        assert!(start.elapsed() < PATIENCE, "waited in vain for: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -241,20 +247,37 @@ impl Mounted {
         run("mount", &["-o", "remount,ro", text(self.path())]);
     }
 
-    /// Writes a file of ours until nothing more fits.
-    pub fn fill(&self) {
+    /// Keeps whoever would write to it waiting, until [`Mounted::thaw`].
+    pub fn freeze(&self) {
+        run("fsfreeze", &["--freeze", text(self.path())]);
+    }
+
+    /// Lets them go on.
+    pub fn thaw(&self) {
+        run("fsfreeze", &["--unfreeze", text(self.path())]);
+    }
+
+    /// Fills it but for so many bytes, and is never fuller than that.
+    pub fn fill_but(&self, bytes: u64) {
         use std::io::Write;
+        let free = run("stat", &["--file-system", "--format=%a %S", text(self.path())]);
+        let free: Vec<u64> = free.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        let mut left = (free[0] * free[1]).checked_sub(bytes).expect("enough space");
         let mut file = fs::File::create(self.path().join("filler")).expect("a file");
         let block = vec![0xAA; 1 << 16];
-        while file.write_all(&block).is_ok() {}
-        // Down to the last block.
-        while file.write_all(&block[..512]).is_ok() {}
-        let _ = file.sync_all();
+        while left > 0 {
+            let part = left.min(block.len() as u64);
+            file.write_all(&block[..part as usize]).expect("space");
+            left -= part;
+        }
+        file.sync_all().expect("written");
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
+        // If a test fails in between, whoever waits for it could not even be killed.
+        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.path()).stderr(Stdio::null()).status();
         let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
     }
 }

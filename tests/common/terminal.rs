@@ -1,13 +1,10 @@
 //! A real terminal: tmux holds it, types into it and tells what it shows.
 
-use crate::common::{PLIMSOLL, run, text};
+use crate::common::{PATIENCE, PLIMSOLL, run, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// How long something may take to show.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal in which the program runs, under a tmux server of its own.
 pub struct Pane {

@@ -6,6 +6,7 @@ mod bench;
 mod ci;
 mod dist;
 mod docs;
+mod leftovers;
 mod parts;
 mod screenshot;
 mod shell;

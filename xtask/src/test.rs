@@ -1,13 +1,15 @@
 //! `cargo xtask test`: every test, with the real parts that they need.
 
+use crate::leftovers;
 use crate::parts;
 use crate::shell::{self, Outcome};
 
-/// Sees to the real parts, builds the program and runs the tests of the workspace; `rest` goes to `cargo test`.
+/// Takes away what killed tests left, sees to the real parts, builds the program and runs the tests of the workspace; `rest` goes to `cargo test`.
 ///
 /// Tests find what they need in two variables: `PLIMSOLL_TEST_PARTS` lists the parts that are here, `PLIMSOLL_BIN` is the
 /// optimised program. All of them run even when one fails, so that one look says what is to be mended.
 pub fn run(rest: &[String]) -> Outcome<()> {
+    leftovers::clear(&shell::target_dir()?.join("tmp"));
     let parts = parts::ensure();
     parts.announce();
     parts.insist(shell::in_ci())?;

@@ -49,18 +49,20 @@ pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Ho
 }
 
 fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
+    // First of all: who sees an agent may already send a signal.
+    let signalled = signals::watch(work);
     let version = env!("CARGO_PKG_VERSION");
     if args.simulate.is_some() {
         let cluster = targets_of(&[probe::hostname()])?.concat();
         let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
         let fleet = Fleet::simulated(version, names.len() as u32);
-        signals::watch(fleet.interrupter(), work);
+        signalled.reach(fleet.interrupter());
         return Ok(Hosts { fleet, targets: targets_of(&names)?, _job: None });
     }
     let Some(way) = way(args)? else {
         let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
-        signals::watch(fleet.interrupter(), work);
+        signalled.reach(fleet.interrupter());
         return Ok(Hosts { fleet, targets, _job: None });
     };
     let targets = targets_of(&way.hosts)?;
@@ -76,7 +78,7 @@ fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after
     };
     let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);
-    signals::watch(fleet.interrupter(), work);
+    signalled.reach(fleet.interrupter());
     Ok(Hosts { fleet, targets, _job: way.job })
 }
 

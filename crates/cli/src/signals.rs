@@ -4,8 +4,8 @@ use crate::screen;
 use fleet::Interrupter;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What a signal cuts short.
@@ -30,12 +30,33 @@ impl Work {
     }
 }
 
+/// Where the signals of a process go: to a fleet once there is one, and until then to the end of the process.
+pub struct Signalled {
+    interrupter: Arc<Mutex<Option<Interrupter>>>,
+}
+
+impl Signalled {
+    /// From here on, signals interrupt this fleet.
+    pub fn reach(&self, interrupter: Interrupter) {
+        *held(&self.interrupter) = Some(interrupter);
+    }
+}
+
+fn held(interrupter: &Mutex<Option<Interrupter>>) -> MutexGuard<'_, Option<Interrupter>> {
+    // Nobody panics while holding it.
+    interrupter.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Turns the signals of this process into an interrupt of the work, and the second one into an exit.
 ///
-/// Without it a signal just ends the process: nothing that was recorded is lost, but nothing is reported either.
-pub fn watch(interrupter: Interrupter, work: Work) {
+/// To be called before anything is started: while agents are being launched, which may take minutes, nothing was loaded and nothing was recorded,
+/// so that a signal ends the process at once, in words and with the code of an interrupt; agents end with the streams that it held.
+/// Where signals cannot be had, a signal just ends the process: nothing that was recorded is lost, but nothing is reported either.
+pub fn watch(work: Work) -> Signalled {
     let (stopping, stopped) = work.words();
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    let signalled = Signalled { interrupter: Arc::default() };
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return signalled };
+    let interrupter = signalled.interrupter.clone();
     std::thread::spawn(move || {
         for (count, _) in signals.forever().enumerate() {
             if count > 0 {
@@ -43,16 +64,23 @@ pub fn watch(interrupter: Interrupter, work: Work) {
                 eprintln!("{stopped}");
                 std::process::exit(130);
             }
+            // Held while the process ends: a fleet that is ready in this very moment does not begin.
+            let interrupter = held(&interrupter);
+            let Some(interrupter) = interrupter.as_ref() else {
+                eprintln!("\nstopped before anything was loaded");
+                std::process::exit(130);
+            };
             // In the middle of a picture nobody could read it.
             if interrupter.interrupt() && !screen::is_taken() && !stopping.is_empty() {
                 eprintln!("{stopping}");
             }
         }
     });
+    signalled
 }
 
 /// How long a view may take to end by itself after a signal. One whose terminal is gone may never come back from asking it for keys.
-const LAST_LOOK: Duration = Duration::from_secs(1);
+pub const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// A flag that every signal sets which would end the process: for what has no run to interrupt. A moment later the process ends in any case;
 /// where signals cannot be had, it just ends.

@@ -1,6 +1,7 @@
 //! Drives the view: what happens goes in, keys go in, frames come out.
 
 use crate::screen::{self, Screen, Stream, Told};
+use crate::signals::LAST_LOOK;
 use fleet::{Interrupter, Watched};
 use model::Event;
 use report::watch::{Ask, Replay, State, Subject, clock};
@@ -71,6 +72,14 @@ impl View {
     pub fn close(&mut self) {
         self.news = None;
         if let Some(thread) = self.thread.take() {
+            let began = Instant::now();
+            while !thread.is_finished() {
+                // A view whose terminal is gone may never come back from asking it for keys; nobody waits for it then.
+                if began.elapsed() >= LAST_LOOK {
+                    return screen::restore();
+                }
+                thread::sleep(LOOK / 10);
+            }
             // If it panicked, the terminal was given back by the hook.
             let _ = thread.join();
         }
