@@ -4,19 +4,17 @@ use crate::leftovers;
 use crate::parts;
 use crate::shell::{self, Outcome};
 
-/// Takes away what killed tests left, sees to the real parts, builds the program and runs the tests of the workspace; `rest` goes to `cargo test`.
+/// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace; `rest` goes to `cargo test`.
 ///
-/// Tests find what they need in two variables: `PLIMSOLL_TEST_PARTS` lists the parts that are here, `PLIMSOLL_BIN` is the
-/// optimised program. All of them run even when one fails, so that one look says what is to be mended.
+/// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails, so that one look says what is to be mended.
 pub fn run(rest: &[String]) -> Outcome<()> {
     leftovers::clear(&shell::target_dir()?.join("tmp"));
     let parts = parts::ensure();
     parts.announce();
     parts.insist(shell::in_ci())?;
-    let binary = shell::build_plimsoll()?;
     let mut cargo = shell::cargo();
     cargo.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(rest);
-    cargo.env("PLIMSOLL_TEST_PARTS", parts.list()).env("PLIMSOLL_BIN", binary);
+    cargo.env("PLIMSOLL_TEST_PARTS", parts.list());
     let outcome = shell::show(&mut cargo);
     // Again at the end, where it is read.
     parts.announce();
