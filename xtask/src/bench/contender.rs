@@ -214,7 +214,7 @@ impl Contender {
             }
             Contender::TIoUring => {
                 let iops = t_io_uring_iops(out)?;
-                Some((iops * seconds, iops))
+                Some((iops * seconds.max(f64::from(T_IO_URING_SECONDS)), iops))
             }
             Contender::Elbencho => {
                 let iops = elbencho_iops(out)?;
@@ -278,12 +278,15 @@ fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
     words
 }
 
+/// It says what it did in the second before, so that after a single one it has nothing to say.
+const T_IO_URING_SECONDS: u32 = 3;
+
 fn t_io_uring(target: &Target, load: Load) -> Vec<String> {
     let mut words = split(&format!(
         "io_uring -d{depth} -s{depth} -c{depth} -b{} -p0 -B1 -F1 -n1 -O{} -r{}",
         load.block_kib * 1024,
         u8::from(target.direct),
-        load.whole_seconds(),
+        load.whole_seconds().max(T_IO_URING_SECONDS),
         depth = load.depth
     ));
     words.push(target.path.display().to_string());
@@ -313,7 +316,8 @@ fn t_io_uring_iops(out: &str) -> Option<f64> {
         Some(digits) => (digits, if text.ends_with('M') { 1e6 } else { 1e3 }),
         None => (text, 1.0),
     };
-    Some(digits.parse::<f64>().ok()? * factor)
+    // None at all is no figure: it was over before it had one.
+    Some(digits.parse::<f64>().ok()? * factor).filter(|iops| *iops > 0.0)
 }
 
 /// The last column, "last done", of the line of IOPS.
@@ -364,8 +368,9 @@ mod tests {
         assert_eq!(Contender::BareRing.read("{\"ios\": 300, \"seconds\": 2.0}\n", 9.0), Some((300.0, 150.0)));
         let fio = "fio: a warning\n{\"jobs\": [{\"read\": {\"total_ios\": 12, \"iops\": 6.0}}]}";
         assert_eq!(Contender::FioTuned.read(fio, 9.0), Some((12.0, 6.0)));
+        assert_eq!(t_io_uring_iops("Exiting on timeout\nMaximum IOPS=0\n"), None);
         let bare = "IOPS=1200K, BW=4GiB/s\nExiting on timeout\nMaximum IOPS=1580K\n";
-        assert_eq!(Contender::TIoUring.read(bare, 2.0), Some((3_160_000.0, 1_580_000.0)));
+        assert_eq!(Contender::TIoUring.read(bare, 4.0), Some((6_320_000.0, 1_580_000.0)));
         let elbencho = "READ   Elapsed time     :     3.0s    3.0s\n       IOPS             :   500000   499000\n";
         assert_eq!(Contender::Elbencho.read(elbencho, 2.0), Some((998_000.0, 499_000.0)));
         assert_eq!(Contender::Fio.read("nothing at all", 1.0), None);
