@@ -5,8 +5,7 @@
 mod ssh;
 
 use super::contender::Programs;
-use super::extras::Folder;
-use super::target::{Target, scratch};
+use super::target::{Folder, Target, scratch};
 use crate::shell::{self, Outcome};
 use ssh::{HOSTS, Network};
 use std::net::TcpStream;
