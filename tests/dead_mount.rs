@@ -5,13 +5,11 @@ mod common;
 #[allow(dead_code)]
 mod faulty_fs;
 
-use common::{Ended, end, has, plimsoll, scratch, signal, start, text, wait_until};
+use common::{Ended, end, has, plimsoll, said, scratch, signal, start, text, wait_until};
 use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Child;
 
 fn has_fuse(test: &str) -> bool {
     has(test, &["fuse", "mount"])
@@ -32,19 +30,6 @@ fn in_time(folder: &Path, args: &[&str]) -> Ended {
     let mut child = start(folder, args);
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
     end(child)
-}
-
-/// What a program has said once it said `word`, although it has not ended.
-fn said(child: &mut Child, word: &str) -> String {
-    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let (tell, told) = std::sync::mpsc::channel();
-    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
-    let mut all = String::new();
-    wait_until(word, || {
-        all.extend(told.try_iter());
-        all.contains(word)
-    });
-    all
 }
 
 fn state(folder: &Path) -> Value {

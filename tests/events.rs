@@ -8,9 +8,10 @@ mod devtools;
 #[path = "common/http.rs"]
 mod http;
 
-use common::{end, has, plimsoll, scratch, start, text, wait_for_samples};
+use common::{end, has, plimsoll, scratch, signal, start, text, wait_for_samples, wait_until};
 use devtools::Browser;
 use http::{address_of, get, send};
+use model::OccurrenceKind;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -26,6 +27,17 @@ fn suite(folder: &Path, measure: &str) {
     fs::write(folder.join("s.toml"), suite).expect("a suite");
 }
 
+/// A line as the kernel's own.
+const LOGGED: &str = "plimsoll-test0: I/O error, dev none, sector 7";
+
+/// Waits until the run has recorded this.
+fn wait_for(folder: &Path, kind: OccurrenceKind, label: &str) {
+    wait_until(label, || {
+        let record = store::read(&folder.join("run.plimsoll"));
+        record.is_ok_and(|record| record.occurrences.iter().any(|one| one.kind == kind && one.label == label))
+    });
+}
+
 fn of_kind<'a>(events: &'a Value, kind: &str) -> Vec<&'a Value> {
     let all = events.as_array().expect("a list").iter();
     all.filter(|event| event["kind"] == json!(kind)).collect()
@@ -35,7 +47,8 @@ fn of_kind<'a>(events: &'a Value, kind: &str) -> Vec<&'a Value> {
 fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let folder = scratch();
     let here = folder.path();
-    suite(here, "20s");
+    // Longer than all that is waited for: it ends when we say so.
+    suite(here, "2m");
     let set = "event.failover.command=echo $PLIMSOLL_EVENT begins; echo broken >&2; exit 3";
     let arguments =
         ["run", "s.toml", "--set", set, "-t", "data", "--out", "run.plimsoll", "--events", "lines", "--quiet"];
@@ -45,10 +58,14 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let second = plimsoll(here, &["mark", "--json", "run.plimsoll", "second"]).with_code(0).json();
     // Written as root, it stands in the log like the kernel's own lines.
     let logged = fs::OpenOptions::new().write(true).open("/dev/kmsg");
-    let logged =
-        logged.and_then(|mut log| log.write_all(b"<3>plimsoll-test0: I/O error, dev none, sector 7\n")).is_ok()
-            && fs::File::open("/dev/kmsg").is_ok();
-    end(child).with_code(0);
+    let logged = logged.and_then(|mut log| log.write_all(format!("<3>{LOGGED}\n").as_bytes())).is_ok()
+        && fs::File::open("/dev/kmsg").is_ok();
+    wait_for(here, OccurrenceKind::CommandEnded, "failover");
+    if logged {
+        wait_for(here, OccurrenceKind::KernelLog, LOGGED);
+    }
+    signal(&child, "INT");
+    end(child).with_code(130);
 
     let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let events = &shown["events"];
@@ -57,7 +74,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     assert_eq!(marks[0]["label"], json!("migration  [31mstarted"));
     let stage = marks[0]["stage"].as_u64().expect("a stage ran");
     let at_ns = marks[0]["at_ns"].as_u64().expect("an instant");
-    assert!((200_000_000..20_000_000_000).contains(&at_ns), "after the samples that were waited for: {at_ns}");
+    assert!(at_ns >= 200_000_000, "after the samples that were waited for: {at_ns}");
     let place = format!("{:.3} s into stage {} (w)", at_ns as f64 / 1e9, stage + 1);
     assert!(told.starts_with("marked \"migration  [31mstarted\" at ") && told.contains(&place), "{told} {place}");
     let wanted = json!({ "recorded": true, "label": "second", "stage": marks[1]["stage"], "stage_name": "w",
@@ -69,7 +86,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let planned = of_kind(events, "planned");
     assert_eq!((planned.len(), &planned[0]["stage"]), (1, &json!(stage)));
     let due_ns = planned[0]["at_ns"].as_u64().expect("an instant");
-    assert!((2_000_000_000..20_000_000_000).contains(&due_ns), "not before it is due: {due_ns}");
+    assert!(due_ns >= 2_000_000_000, "not before it is due: {due_ns}");
     let ended = of_kind(events, "command-ended");
     assert_eq!((&ended[0]["status"], &ended[0]["label"]), (&json!(3), &json!("failover")));
     assert_eq!(ended[0]["detail"], json!("failover begins\nbroken"));
@@ -77,10 +94,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
 
     if logged {
         let found = of_kind(events, "kernel-log");
-        assert!(
-            found.iter().any(|line| line["label"] == json!("plimsoll-test0: I/O error, dev none, sector 7")),
-            "{events}"
-        );
+        assert!(found.iter().any(|line| line["label"] == json!(LOGGED)), "{events}");
     } else {
         println!("SKIPPED: a line of the kernel log, because /dev/kmsg cannot be written and read here");
     }
@@ -149,7 +163,7 @@ fn the_live_page_takes_a_mark_and_shows_it() {
     }
     let folder = scratch();
     let here = folder.path();
-    suite(here, "30s");
+    suite(here, "2m");
     // First of all, because it takes longer than anything else.
     let mut browser = Browser::open(here);
     let arguments = ["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--serve=127.0.0.1:0"];
@@ -174,7 +188,9 @@ fn the_live_page_takes_a_mark_and_shows_it() {
     browser.wait("document.querySelectorAll('#charts line.instant').length > 0");
     browser.value("(document.getElementById('mark-label').value = 'typed', document.querySelector('form.mark button').click(), 1)");
     browser.wait("document.querySelector('#happened') && document.querySelector('#happened').textContent.includes('mark: typed')");
-    end(child).with_code(0);
+    wait_for(here, OccurrenceKind::Planned, "failover");
+    signal(&child, "INT");
+    end(child).with_code(130);
     browser.go(&format!("file://{}", text(&here.join("run.html"))));
     browser.wait("document.querySelectorAll('line.instant').length >= 4");
     browser.wait("document.querySelector('section.occurrences').textContent.includes('mark: typed')");

@@ -4,11 +4,11 @@ mod common;
 #[path = "common/faulty_fs.rs"]
 mod faulty_fs;
 
-use common::{Ended, Loop, end, has, names, plimsoll, scratch, signal, start, text, wait_until};
+use common::{Ended, Loop, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until};
 use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -297,19 +297,6 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
         fs.release();
         end(child).with_code(130);
     }
-}
-
-/// What a program has said once it said `word`, although it has not ended.
-fn said(child: &mut Child, word: &str) -> String {
-    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let (tell, told) = std::sync::mpsc::channel();
-    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
-    let mut all = String::new();
-    wait_until(word, || {
-        all.extend(told.try_iter());
-        all.contains(word)
-    });
-    all
 }
 
 #[test]

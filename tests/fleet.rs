@@ -32,6 +32,23 @@ fn heard_of(record: &Record) -> (BTreeSet<u32>, BTreeSet<u32>) {
     (samples, stage.starts.iter().map(|start| start.host).collect())
 }
 
+/// So many hosts, and each of them loaded and told when it began.
+fn assert_all_loaded(record: &Record, hosts: u32) {
+    assert_eq!(record.plan.hosts.len(), hosts as usize);
+    let all: BTreeSet<u32> = (0..hosts).collect();
+    assert_eq!(heard_of(record), (all.clone(), all));
+}
+
+/// What the hosts of the run call themselves.
+fn host_names(record: &Record) -> Vec<&str> {
+    record.testbed.iter().map(|host| host.hostname.as_str()).collect()
+}
+
+/// The hosts that the run lost.
+fn lost(record: &Record) -> BTreeSet<u32> {
+    record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect()
+}
+
 /// Requests in the run file, and in the results as JSON: they have to agree to the last one.
 fn assert_totals(folder: &Path, record: &Record) {
     let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
@@ -60,9 +77,7 @@ fn agents_of_this_machine_load_together_and_clean_up() {
     let folder = scratch();
     plimsoll(folder.path(), &arguments(&["--hosts", "local:3"], "1s", &["data"])).with_code(0);
     let record = recorded(folder.path());
-    assert_eq!(record.plan.hosts.len(), 3);
-    let all: BTreeSet<u32> = (0..3).collect();
-    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_all_loaded(&record, 3);
     assert_totals(folder.path(), &record);
     assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "each host removed its own folder");
 }
@@ -210,7 +225,9 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
 fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let child = start(folder.path(), &arguments(&["--hosts", "local:70"], "120s", &[text(&data)]), &[]);
+    // On few processors that others use too, 70 agents take their time to be heard.
+    let patient = ["--set", "fleet.lost_after=5m", text(&data)];
+    let child = start(folder.path(), &arguments(&["--hosts", "local:70"], "120s", &patient), &[]);
     wait_for_samples(folder.path(), 70);
     // Nine started here, and the other 61 by these.
     assert_eq!(started_by(child.id()).len(), 9);
@@ -219,8 +236,7 @@ fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
     end(child).with_code(130);
     assert!(agents(&data).is_empty());
     let record = recorded(folder.path());
-    let all: BTreeSet<u32> = (0..70).collect();
-    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_all_loaded(&record, 70);
     assert_totals(folder.path(), &record);
     assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
 }
@@ -240,8 +256,7 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     end(child).with_code(0);
     let record = recorded(folder.path());
     assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
-    let lost: BTreeSet<u32> =
-        record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
+    let lost = lost(&record);
     assert_eq!(lost.len(), 3);
     assert_eq!(heard_of(&record).1, (0..6).filter(|host| !lost.contains(host)).collect());
     let told = record.notes.iter().filter(|note| note.detail.contains("its relay local-")).count();
@@ -273,10 +288,8 @@ fn four_hosts_over_ssh_do_what_one_does() {
     let hosts = ["--hosts", "n[1-4]"];
     over_ssh(&cluster, folder.path(), &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
     let record = recorded(folder.path());
-    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
-    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
-    let all: BTreeSet<u32> = (0..4).collect();
-    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
+    assert_all_loaded(&record, 4);
     assert_totals(folder.path(), &record);
     assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"]);
     let copies = names(&cluster.cache());
@@ -314,10 +327,8 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     let hosts = ["--hosts", "n[1-4]", "--fanout", "2"];
     over_ssh(&cluster, folder.path(), &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
     let record = recorded(folder.path());
-    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
-    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
-    let all: BTreeSet<u32> = (0..4).collect();
-    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
+    assert_all_loaded(&record, 4);
     assert_totals(folder.path(), &record);
     // What a relay cannot reach is named, and how to do without it.
     let lists = ["--hosts", "n1,nowhere.invalid", "--fanout", "2"];
@@ -334,9 +345,7 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     cluster.cut(1);
     end(child).with_code(0);
     let record = recorded(folder.path());
-    let lost: BTreeSet<u32> =
-        record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
-    assert_eq!(lost, BTreeSet::from([0, 1]), "n2 is reached over n1");
+    assert_eq!(lost(&record), BTreeSet::from([0, 1]), "n2 is reached over n1");
     wait_until("the agents behind the cut link to end", || agents(&data).is_empty());
 }
 
@@ -388,10 +397,8 @@ fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     let child = start(folder.path(), &arguments(&["--slurm", "-N4"], "1s", &[text(&data)]), &environment);
     end(child).with_code(0);
     let record = recorded(folder.path());
-    let told: Vec<&str> = record.testbed.iter().map(|host| host.hostname.as_str()).collect();
-    assert_eq!(told, ["n1", "n2", "n3", "n4"]);
-    let all: BTreeSet<u32> = (0..4).collect();
-    assert_eq!(heard_of(&record), (all.clone(), all));
+    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
+    assert_all_loaded(&record, 4);
     assert_totals(folder.path(), &record);
     wait_until("the job to be given back", || {
         let queue = cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");

@@ -5,21 +5,7 @@ mod common;
 use common::{Counters, Loop, has, plimsoll, scratch, text};
 use serde_json::Value;
 
-const SUITE: &str = "\
-name = \"truth\"
-[layout]
-size = \"24MiB\"
-[stages]
-prepare_block = \"64KiB\"
-precondition = \"200ms\"
-measure = \"700ms\"
-interval = \"100ms\"
-[[workload]]
-name = \"random\"
-block_size = \"4KiB\"
-read = \"70%\"
-depth = 16
-workers = 3
+const MORE: &str = "\
 [[workload]]
 name = \"large\"
 block_size = \"64KiB\"
@@ -53,7 +39,7 @@ fn claimed(json: &Value) -> Counters {
 
 fn run(device: &Loop, extra: &[&str]) -> (Counters, Value) {
     let folder = scratch();
-    std::fs::write(folder.path().join("truth.toml"), SUITE).expect("a suite");
+    std::fs::write(folder.path().join("truth.toml"), common::random_suite("truth") + MORE).expect("a suite");
     let mut args = vec!["run", "truth.toml", "--json", "--quiet"];
     args.extend(extra);
     let before = device.counters();

@@ -4,25 +4,10 @@ mod common;
 
 use common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
 use model::counters::{Layer, Metric};
+use std::cell::Cell;
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
-
-const SUITE: &str = "\
-name = \"layers\"
-[layout]
-size = \"24MiB\"
-[stages]
-prepare_block = \"64KiB\"
-precondition = \"200ms\"
-measure = \"700ms\"
-interval = \"100ms\"
-[[workload]]
-name = \"random\"
-block_size = \"4KiB\"
-read = \"70%\"
-depth = 16
-workers = 3
-";
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[test]
 fn the_run_file_has_every_request_that_the_device_saw() {
@@ -31,7 +16,7 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     }
     let device = Loop::new(64);
     let folder = scratch();
-    std::fs::write(folder.path().join("layers.toml"), SUITE).expect("a suite");
+    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers")).expect("a suite");
     let before = device.counters();
     let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--destroy-data", text(&device.device)];
     plimsoll(folder.path(), &args).with_code(0);
@@ -92,22 +77,27 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
 fn simulated_time_has_no_counters() {
     let folder = scratch();
     let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
-    std::fs::write(folder.path().join("layers.toml"), SUITE).expect("a suite");
+    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers")).expect("a suite");
     plimsoll(folder.path(), &args).with_code(0);
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
     assert!(record.stages.iter().any(|stage| !stage.samples.is_empty()));
     assert!(record.stages.iter().all(|stage| stage.counters.is_empty()));
 }
 
-/// A device in memory that can be pulled out.
+/// A device in memory that can be pulled out. The kernel gives the number of one that is gone to the next that is made, which then looks as if nothing
+/// had been pulled out: so there is one at a time, and it is taken away once.
 struct Zram {
     number: String,
+    is_there: Cell<bool>,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Zram {
     fn new() -> Zram {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").expect("a device").trim().to_owned();
-        let zram = Zram { number };
+        let zram = Zram { number, is_there: Cell::new(true), _turn: turn };
         std::fs::write(format!("/sys/block/{}/disksize", zram.name()), "16M").expect("a size");
         zram
     }
@@ -118,13 +108,17 @@ impl Zram {
 
     /// The system may look at a new device for a moment, and then it is busy.
     fn pull_out(&self) -> bool {
-        std::fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok()
+        let is_out = std::fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok();
+        self.is_there.set(!is_out);
+        is_out
     }
 }
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        self.pull_out();
+        if self.is_there.get() {
+            self.pull_out();
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/http.rs"]
 mod http;
 
-use common::{end, has, plimsoll, run, scratch, start, text};
+use common::{end, has, plimsoll, run, scratch, signal, start, text};
 use http::{address_of, get};
 use model::Op;
 use model::histogram::Histogram;
@@ -129,6 +129,22 @@ fn lint(address: &str) {
     assert_eq!((checked.out.as_str(), checked.err.as_str()), ("", ""), "no remark of the linter");
 }
 
+/// A run of two hosts that is over and still serves, its address, and a Prometheus that knows so.
+fn scraped_run(here: &Path, more: &[&str]) -> (Child, String, Prometheus) {
+    let options = ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
+    let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
+    let address = address_of(&mut child);
+    let prometheus = Prometheus::scraping(&address, here, more);
+    prometheus.wait_for("plimsoll_run_over", 1.0);
+    (child, address, prometheus)
+}
+
+/// Ends what still serves.
+fn end_with(child: &mut Child, name: &str, code: i32) {
+    signal(child, name);
+    assert_eq!(child.wait().expect("an end").code(), Some(code));
+}
+
 #[test]
 fn a_real_prometheus_reads_hosts_without_a_run() {
     if !has("a real Prometheus", &["prometheus"]) {
@@ -145,8 +161,7 @@ fn a_real_prometheus_reads_hosts_without_a_run() {
     // Both agents are on one kernel, which is told once.
     prometheus.wait_for("count(count by (host) (plimsoll_host_cpu_seconds_total))", 1.0);
     lint(&address);
-    run("kill", &["-s", "TERM", &child.id().to_string()]);
-    assert_eq!(child.wait().expect("an end").code(), Some(130));
+    end_with(&mut child, "TERM", 130);
 }
 
 #[test]
@@ -156,11 +171,7 @@ fn a_real_prometheus_reads_what_the_run_file_says() {
     }
     let folder = scratch();
     let here = folder.path();
-    let options = ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
-    let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
-    let address = address_of(&mut child);
-    let prometheus = Prometheus::scraping(&address, here, &[]);
-    prometheus.wait_for("plimsoll_run_over", 1.0);
+    let (mut child, address, prometheus) = scraped_run(here, &[]);
 
     lint(&address);
 
@@ -174,8 +185,7 @@ fn a_real_prometheus_reads_what_the_run_file_says() {
     prometheus.wait_for("count(count by (host) (plimsoll_requests_total))", 2.0);
 
     prometheus.understands_the_dashboard();
-    run("kill", &["-s", "INT", &child.id().to_string()]);
-    assert_eq!(child.wait().expect("an end").code(), Some(0));
+    end_with(&mut child, "INT", 0);
 }
 
 /// All latencies of an operation that a run file has.
@@ -197,11 +207,7 @@ fn a_real_prometheus_reads_native_histograms() {
     }
     let folder = scratch();
     let here = folder.path();
-    let options = ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
-    let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
-    let address = address_of(&mut child);
-    let prometheus = Prometheus::scraping(&address, here, &["--enable-feature=native-histograms"]);
-    prometheus.wait_for("plimsoll_run_over", 1.0);
+    let (mut child, address, prometheus) = scraped_run(here, &["--enable-feature=native-histograms"]);
 
     for (op, name) in [(Op::Read, "read"), (Op::Write, "write")] {
         let all = latencies(&here.join("run.plimsoll"), op);
@@ -221,6 +227,5 @@ fn a_real_prometheus_reads_native_histograms() {
     }
     prometheus.understands_the_dashboard();
     lint(&address);
-    run("kill", &["-s", "INT", &child.id().to_string()]);
-    assert_eq!(child.wait().expect("an end").code(), Some(0));
+    end_with(&mut child, "INT", 0);
 }

@@ -2,7 +2,11 @@
 // Each program of tests takes what it needs of it.
 #![allow(dead_code)]
 
+#[path = "ssh.rs"]
+mod ssh;
+
 use crate::common::{run, scratch, text, wait_until};
+use ssh::{HOSTS, Network};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,149 +15,67 @@ use tempfile::TempDir;
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
 pub struct SshCluster {
     folder: TempDir,
-    tag: String,
-    net: u32,
+    network: Network,
     servers: Vec<Child>,
 }
 
 impl SshCluster {
     /// Four hosts behind a bridge.
     pub fn new() -> SshCluster {
-        let (tag, net) = claim_network();
-        let mut cluster = SshCluster { folder: scratch(), tag, net, servers: Vec::new() };
-        cluster.keys();
-        cluster.network();
-        (1..=4).for_each(|host| cluster.serve(host));
+        let network = Network::claim().expect("a free network; see `ip link` for those of killed tests");
+        let mut cluster = SshCluster { folder: scratch(), network, servers: Vec::new() };
+        cluster.write_settings();
+        for words in network.commands() {
+            run("ip", &words.split(' ').collect::<Vec<_>>());
+        }
+        (1..=HOSTS).for_each(|host| cluster.serve(host));
         cluster
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn namespace(&self, host: u32) -> String {
-        format!("{}h{host}", self.tag)
-    }
-
-    /// The bridge's end of a host's link.
-    fn link(&self, host: u32) -> String {
-        format!("{}v{host}", self.tag)
-    }
-
-    fn keys(&self) {
-        for name in ["hostkey", "id"] {
-            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", text(&self.path(name))]);
+    fn write_settings(&self) {
+        let folder = self.folder.path();
+        for arguments in ssh::keys(folder) {
+            run("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        fs::copy(self.path("id.pub"), self.path("authorized_keys")).expect("a key");
         fs::create_dir_all("/run/sshd").expect("root");
-        let server = format!(
-            "HostKey {0}/hostkey\nAuthorizedKeysFile {0}/authorized_keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv XDG_CACHE_HOME={0}/cache PATH={0}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n",
-            self.folder.path().display()
-        );
-        fs::write(self.path("sshd_config"), server).expect("a file");
-        // What a user has in ~/.ssh/config.
-        let mut client = format!(
-            "IdentityFile {0}/id\nIdentitiesOnly yes\nUserKnownHostsFile {0}/known\nStrictHostKeyChecking accept-new\nUser root\n",
-            self.folder.path().display()
-        );
-        for host in 1..=4 {
-            client += &format!("Host n{host} alias{host}\n  HostName 198.19.{}.{host}\n", self.net);
+        fs::create_dir(folder.join("bin")).expect("a folder");
+        for (name, content) in ssh::files(folder, self.network) {
+            fs::write(folder.join(name), content).expect("a file");
         }
-        client += "Host nokey\n  IdentityFile /dev/null\n  HostName 10.255.255.1\n";
-        fs::write(self.path("ssh_config"), client).expect("a file");
-        fs::create_dir(self.path("bin")).expect("a folder");
-        let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {}/ssh_config \"$@\"\n", self.folder.path().display());
-        fs::write(self.path("bin/ssh"), wrapper).expect("a file");
-        run("chmod", &["755", text(&self.path("bin/ssh"))]);
-    }
-
-    fn network(&self) {
-        let bridge = format!("{}br", self.tag);
-        run("ip", &["addr", "add", &format!("198.19.{}.254/24", self.net), "dev", &bridge]);
-        run("ip", &["link", "set", &bridge, "up"]);
-        for host in 1..=4 {
-            let (space, link) = (self.namespace(host), self.link(host));
-            run("ip", &["netns", "add", &space]);
-            run("ip", &["link", "add", &link, "type", "veth", "peer", "name", "eth0", "netns", &space]);
-            run("ip", &["link", "set", &link, "master", &bridge, "up"]);
-            run("ip", &["-n", &space, "addr", "add", &format!("198.19.{}.{host}/24", self.net), "dev", "eth0"]);
-            run("ip", &["-n", &space, "link", "set", "eth0", "up"]);
-            run("ip", &["-n", &space, "link", "set", "lo", "up"]);
-        }
+        run("chmod", &["755", text(&folder.join("bin/ssh"))]);
     }
 
     fn serve(&mut self, host: u32) {
-        let config = self.path("sshd_config");
-        let script = format!("hostname h{host}; exec /usr/sbin/sshd -D -e -f {} -p 22", text(&config));
-        let server = Command::new("ip")
-            .args(["netns", "exec", &self.namespace(host), "unshare", "--uts", "sh", "-c", &script])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        self.servers.push(server.expect("a server"));
-        let address = format!("198.19.{}.{host}:22", self.net);
+        self.servers.push(self.network.server(self.folder.path(), host).spawn().expect("a server"));
+        let address = format!("{}:22", self.network.address(host));
         wait_until("an ssh server", || std::net::TcpStream::connect(&address).is_ok());
     }
 
     /// A search path on which `ssh` knows these hosts as `n1` to `n4`, and as `alias1` to `alias4`.
     pub fn search_path(&self) -> String {
-        format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap_or_default())
+        ssh::search_path(self.folder.path())
     }
 
     /// Where its hosts keep copies of the program.
     pub fn cache(&self) -> PathBuf {
-        self.path("cache/plimsoll")
+        self.folder.path().join("cache/plimsoll")
     }
 
     /// Takes a host off the network; its processes hear nothing of it.
     pub fn cut(&self, host: u32) {
-        run("ip", &["link", "set", &self.link(host), "down"]);
+        run("ip", &["link", "set", &self.network.link(host), "down"]);
     }
 
     /// Brings it back.
     pub fn mend(&self, host: u32) {
-        run("ip", &["link", "set", &self.link(host), "up"]);
+        run("ip", &["link", "set", &self.network.link(host), "up"]);
     }
 }
 
 impl Drop for SshCluster {
     fn drop(&mut self) {
-        for host in 1..=4 {
-            let space = self.namespace(host);
-            // Everything that still runs there: servers, sessions, agents.
-            let pids =
-                Command::new("ip").args(["netns", "pids", &space]).output().map(|out| out.stdout).unwrap_or_default();
-            for pid in String::from_utf8_lossy(&pids).split_whitespace() {
-                let _ = Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status();
-            }
-        }
-        for server in &mut self.servers {
-            let _ = server.kill();
-            let _ = server.wait();
-        }
-        for host in 1..=4 {
-            // The kernel takes away what is in a namespace in its own time; the names are to be free when the bridge's is.
-            let _ = Command::new("ip").args(["link", "del", &self.link(host)]).status();
-            let _ = Command::new("ip").args(["netns", "del", &self.namespace(host)]).status();
-        }
-        let _ = Command::new("ip").args(["link", "del", &format!("{}br", self.tag)]).status();
+        self.network.take_away(&mut self.servers);
     }
-}
-
-/// Makes a bridge whose name and network nobody else has: the kernel refuses a name that is taken, be it by a test beside this one or by one that was
-/// killed. The network is of the range for benchmarks (RFC 2544), which no machine is in, as one may be in 10.0.0.0/8. Its alias says whose it is,
-/// for `cargo xtask test`.
-fn claim_network() -> (String, u32) {
-    let take = |net: &u32| {
-        let bridge = format!("pl{net}br");
-        let made = Command::new("ip").args(["link", "add", &bridge, "type", "bridge"]).stderr(Stdio::null()).status();
-        made.is_ok_and(|status| status.success())
-    };
-    let net = (1..=250).find(take).expect("a free network; see `ip link` for those of killed tests");
-    run("ip", &["link", "set", &format!("pl{net}br"), "alias", &format!("plimsoll-test-{}", std::process::id())]);
-    (format!("pl{net}"), net)
 }
 
 /// The first of so many ports in a row on which nobody listens. Below 32768, where the kernel takes those of outgoing connections from.

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -64,6 +65,15 @@ pub fn plimsoll(folder: &Path, args: &[&str]) -> Ended {
     command(folder, args).output().expect("the program starts").into()
 }
 
+/// A suite of small mixed requests at random places, of every kind of stage, in less than a second.
+pub fn random_suite(name: &str) -> String {
+    format!(
+        "name = \"{name}\"\n[layout]\nsize = \"24MiB\"\n\
+         [stages]\nprepare_block = \"64KiB\"\nprecondition = \"200ms\"\nmeasure = \"700ms\"\ninterval = \"100ms\"\n\
+         [[workload]]\nname = \"random\"\nblock_size = \"4KiB\"\nread = \"70%\"\ndepth = 16\nworkers = 3\n"
+    )
+}
+
 /// Starts the program and leaves it running.
 pub fn start(folder: &Path, args: &[&str]) -> Child {
     command(folder, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
@@ -95,6 +105,19 @@ pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         assert!(start.elapsed() < PATIENCE, "waited in vain for: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// What a program has said once it said `word`, although it has not ended.
+pub fn said(child: &mut Child, word: &str) -> String {
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    let mut all = String::new();
+    wait_until(word, || {
+        all.extend(told.try_iter());
+        all.contains(word)
+    });
+    all
 }
 
 /// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its third interval at least.

@@ -64,16 +64,15 @@ pub fn is_steady(rounds: &[f64]) -> bool {
     rounds.len() == ROUNDS && window(rounds).is_some_and(|found| found.is_steady())
 }
 
-/// For a run that goes on until it is steady: the first of the [`ROUNDS`] rounds of the earliest steady window, once there is one. Each
-/// value is one round, in the order of time; give it all rounds so far after each round.
-pub fn steady_at(rounds: &[f64]) -> Option<usize> {
-    rounds.windows(ROUNDS).position(is_steady)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::simulated::{Normal, autoregressive};
+
+    /// The first of the [`ROUNDS`] rounds of the earliest steady window.
+    fn steady_at(rounds: &[f64]) -> Option<usize> {
+        rounds.windows(ROUNDS).position(is_steady)
+    }
 
     #[test]
     fn the_two_limits_are_the_specifications() {

@@ -2,18 +2,20 @@
 
 mod afterwards;
 pub mod examples;
+mod hosts;
 mod places;
+mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub use hosts::HostArgs;
 pub use places::{GivenUpArg, TargetArg};
+pub use work::{Pattern, QuickArgs, WorkArgs};
 
-use crate::failure::Failure;
 use crate::web::Token;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use model::along::Along;
-use model::spec::Override;
-use model::{Bytes, Nanos, Objective, Percent, ScaleArg};
+use model::{Nanos, Objective};
 use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -79,145 +81,6 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },
-}
-
-/// What to load, with what, and how much.
-#[derive(Debug, Args)]
-pub struct WorkArgs {
-    /// A built-in suite, a suite file, or with --rw the paths to load [default: four-corners].
-    #[arg(value_name = "SUITE|FILE.toml|PATH")]
-    pub what: Vec<String>,
-
-    /// A directory to make files in, or with --existing a file or device to read [default: ./plimsoll-data]. With several hosts, it can be that of some of them: node[01-04]:/mnt/a, or a label in place of the names.
-    #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
-    pub targets: Vec<TargetArg>,
-
-    /// Give any field of the suite another value, such as measure=30s, layout.size=10GiB or workload.NAME.depth=8.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<Override>,
-
-    /// Take only this scenario of the suite; may be given several times.
-    #[arg(long = "scenario", value_name = "NAME")]
-    pub scenarios: Vec<String>,
-
-    /// Shrink sizes and times together, such as 1/100, or each by its own: size=1/10,time=1/100. The report says so. Without it, nothing shrinks but the
-    /// times of --simulate, if these are long.
-    #[arg(long, value_name = "FRACTION")]
-    pub scale: Option<ScaleArg>,
-
-    /// Go through the page cache instead of around it.
-    #[arg(long)]
-    pub buffered: bool,
-
-    /// Load a file or a device as it is: read only, nothing is written, workloads that write are left out.
-    #[arg(long, conflicts_with = "destroy_data")]
-    pub existing: bool,
-
-    /// Overwrite this block device: all that is on it is lost. The only way to write to a device. With several hosts, name it on each: node[01-04]:/dev/sdb.
-    #[arg(long, value_name = "[HOST:]DEVICE")]
-    pub destroy_data: Vec<GivenUpArg>,
-
-    /// The hosts that load.
-    #[command(flatten)]
-    pub hosts: HostArgs,
-
-    /// One workload without a suite file, in fio's words.
-    #[command(flatten)]
-    pub quick: QuickArgs,
-}
-
-/// The hosts that load, and the way to them.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Hosts (without these, this machine alone)")]
-pub struct HostArgs {
-    /// The hosts: node[01-16],10.0.0.5 or @FILE over ssh; local:N for N agents here; slurm inside a Slurm job.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
-    pub hosts: Option<String>,
-
-    /// Get a Slurm job with these options of salloc, such as "-N16 -p nvme", and load from its nodes.
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with = "kubernetes")]
-    pub slurm: Option<String>,
-
-    /// Load from the running pods with these labels, such as app=plimsoll (deploy/kubernetes.yaml).
-    #[arg(long, value_name = "SELECTOR")]
-    pub kubernetes: Option<String>,
-
-    /// Options for kubectl, such as "--namespace storage".
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, requires = "kubernetes")]
-    pub kubectl: Option<String>,
-
-    /// Reach the hosts with this command instead of ssh, such as "docker exec -i {host}".
-    #[arg(long, value_name = "COMMAND", requires = "hosts")]
-    pub launcher: Option<String>,
-
-    /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll ceiling`, or a testbed file, with parameters such as
-    /// ,remote=100% (docs/METHOD.md); alone, the testbed that is called like the suite.
-    #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
-    pub simulate: Option<String>,
-
-    /// How many simulated hosts load it [default: as many as the testbed has clients, or else nodes].
-    #[arg(long, value_name = "N", requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub sim_hosts: Option<u32>,
-
-    /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
-    #[arg(long, value_name = "PATH")]
-    pub agent: Option<PathBuf>,
-
-    /// How many agents are started from here, and by each of these in turn; past that, hosts start one another in the same way [default: all from here
-    /// up to 64 hosts, or where the hosts cannot reach one another].
-    #[arg(long, value_name = "N", conflicts_with = "simulate", value_parser = clap::value_parser!(u32).range(2..))]
-    pub fanout: Option<u32>,
-}
-
-/// One workload in fio's words.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Quick form (with --rw, one workload without a suite file)")]
-pub struct QuickArgs {
-    /// The pattern.
-    #[arg(long, value_name = "PATTERN")]
-    pub rw: Option<Pattern>,
-
-    /// The size of each request [default: 4k].
-    #[arg(long, value_name = "SIZE", requires = "rw")]
-    pub bs: Option<Bytes>,
-
-    /// Requests that each worker keeps outstanding [default: 1].
-    #[arg(long, value_name = "N", requires = "rw")]
-    pub iodepth: Option<u32>,
-
-    /// Workers, each with a file of its own [default: 1].
-    #[arg(long, value_name = "N", requires = "rw")]
-    pub numjobs: Option<u32>,
-
-    /// The size of each worker's file, or of the part of a device that is loaded [default: by the machine].
-    #[arg(long, value_name = "SIZE", requires = "rw")]
-    pub size: Option<Bytes>,
-
-    /// How long to measure; a bare number counts seconds [default: 60s].
-    #[arg(long, value_name = "TIME", requires = "rw")]
-    pub runtime: Option<Nanos>,
-
-    /// The share of reads in rw and randrw [default: 50].
-    #[arg(long, value_name = "PERCENT", requires = "rw")]
-    pub rwmixread: Option<Percent>,
-}
-
-/// fio's names of patterns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Pattern {
-    /// Sequential reads.
-    Read,
-    /// Sequential writes.
-    Write,
-    /// Random reads.
-    Randread,
-    /// Random writes.
-    Randwrite,
-    /// Sequential reads and writes, mixed.
-    #[value(alias = "readwrite")]
-    Rw,
-    /// Random reads and writes, mixed.
-    Randrw,
 }
 
 /// `plimsoll run`.
@@ -477,50 +340,6 @@ pub struct ResumeArgs {
     pub share: ShareArgs,
 }
 
-impl HostArgs {
-    /// Whether any hosts are asked for, rather than this machine alone.
-    pub fn are_named(&self) -> bool {
-        self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
-    }
-
-    /// The options that say the same, for a run file.
-    pub fn options(&self) -> Vec<String> {
-        let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let sim_hosts = self.sim_hosts.map(|count| count.to_string());
-        let fanout = self.fanout.map(|count| count.to_string());
-        let all = [
-            ("--simulate", &self.simulate),
-            ("--sim-hosts", &sim_hosts),
-            ("--hosts", &self.hosts),
-            ("--slurm", &self.slurm),
-            ("--kubernetes", &self.kubernetes),
-            ("--kubectl", &self.kubectl),
-            ("--launcher", &self.launcher),
-            ("--agent", &agent),
-            ("--fanout", &fanout),
-        ];
-        let given = all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
-        given.map(|(name, value)| format!("{name}={value}")).collect()
-    }
-
-    /// What these options say.
-    pub fn of(options: &[String]) -> Result<HostArgs, Failure> {
-        #[derive(Parser)]
-        struct OnlyHosts {
-            #[command(flatten)]
-            hosts: HostArgs,
-        }
-        let line = std::iter::once("plimsoll").chain(options.iter().map(String::as_str));
-        // A run file may come from anybody.
-        let read = OnlyHosts::try_parse_from(line).map(|only| only.hosts);
-        read.map_err(|_| {
-            Failure::RunFile(
-                "error: the run file does not say how its hosts are reached; name them with --hosts".to_owned(),
-            )
-        })
-    }
-}
-
 /// `plimsoll agent`.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
@@ -540,15 +359,6 @@ pub const DEFAULT_TARGET: &str = "./plimsoll-data";
 mod tests {
     use super::*;
     use clap::CommandFactory;
-
-    #[test]
-    fn options_of_hosts_say_the_same_again() {
-        let args = HostArgs { slurm: Some("-N4 -p x".into()), agent: Some("/x y".into()), ..HostArgs::default() };
-        let again = HostArgs::of(&args.options()).expect("good");
-        assert_eq!((again.slurm, again.agent), (args.slurm, args.agent));
-        assert!(HostArgs::default().options().is_empty());
-        assert!(HostArgs::of(&["--destroy-data=/dev/sda".to_owned()]).is_err());
-    }
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {

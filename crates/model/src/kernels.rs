@@ -83,11 +83,6 @@ impl Kernels {
 }
 
 impl Voice {
-    /// Whether it tells of the kernel as a whole: processors, memory, devices, the kernel's log.
-    pub fn is_kernels(self) -> bool {
-        self.kernel
-    }
-
     /// Whether it tells anything.
     pub fn is_any(self) -> bool {
         self.kernel || self.network || self.mounts

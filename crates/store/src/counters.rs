@@ -1,7 +1,6 @@
 //! The kernel's counters in a run file: names stand once, values in rows of three numbers.
 
-use crate::reader::{Problem, each, small, unsigned};
-use crate::writer::number;
+use crate::values::{Problem, each, number, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;

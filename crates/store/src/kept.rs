@@ -1,6 +1,6 @@
 //! The sums beside the samples: kept while they are written, and taken instead of them when figures are wanted.
 
-use crate::reader::{Problem, each, small};
+use crate::values::{Problem, each, small};
 use model::digest::{Block, Frame, Held, Span, Sums};
 use model::{IntervalSample, Plan};
 use rusqlite::{Connection, Row, Transaction, params};

@@ -15,6 +15,7 @@ mod rows;
 mod schema;
 mod summed;
 mod used;
+mod values;
 mod writer;
 
 pub use error::StoreError;

@@ -1,7 +1,6 @@
 //! What happened at an instant of a run, in a run file.
 
-use crate::reader::{Problem, each, small, unsigned};
-use crate::writer::number;
+use crate::values::{Problem, each, number, small, unsigned};
 use model::occurrence::{MOST_DETAIL_BYTES, MOST_LABEL_BYTES, Occurrence, OccurrenceKind, last_lines, one_line};
 use rusqlite::{Connection, Transaction, params};
 

@@ -5,6 +5,7 @@ use crate::error::StoreError;
 use crate::occurrences;
 use crate::open::open;
 use crate::plausible;
+use crate::values::{Problem, each, small, unsigned};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
 use model::record::{Record, StageRecord};
@@ -25,27 +26,6 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
-}
-
-/// Why a file is damaged, in words.
-pub(crate) struct Problem(pub String);
-
-impl From<rusqlite::Error> for Problem {
-    fn from(error: rusqlite::Error) -> Problem {
-        Problem(error.to_string())
-    }
-}
-
-impl From<serde_json::Error> for Problem {
-    fn from(error: serde_json::Error) -> Problem {
-        Problem(format!("a part of its plan or testbed is not what it should be ({error})"))
-    }
-}
-
-impl From<&str> for Problem {
-    fn from(why: &str) -> Problem {
-        Problem(why.to_owned())
-    }
 }
 
 /// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.
@@ -88,28 +68,6 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
         _ => return Err("its end is none that a run can have".into()),
     };
     Ok(record)
-}
-
-pub(crate) fn unsigned(value: i64) -> Result<u64, Problem> {
-    u64::try_from(value).map_err(|_| "a counter is negative".into())
-}
-
-pub(crate) fn small(value: i64) -> Result<u32, Problem> {
-    u32::try_from(value).map_err(|_| "a number is out of range".into())
-}
-
-/// Runs `query` and hands every row to `take`.
-pub(crate) fn each(
-    connection: &Connection,
-    query: &str,
-    mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    let mut statement = connection.prepare(query)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        take(row)?;
-    }
-    Ok(())
 }
 
 fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {

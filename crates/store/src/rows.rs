@@ -3,7 +3,8 @@
 use crate::counters;
 use crate::error::StoreError;
 use crate::open::open;
-use crate::reader::{Problem, each, op, small, unsigned};
+use crate::reader::op;
+use crate::values::{Problem, each, small, unsigned};
 use model::histogram::EncodedHistogram;
 use model::rows::{CounterRow, SampleRow};
 use model::sample::Phase;

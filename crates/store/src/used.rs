@@ -2,7 +2,7 @@
 //! somebody waits: of such a run, intervals are taken evenly out of all.
 
 use crate::counters::{are_there, series};
-use crate::reader::{Problem, small, unsigned};
+use crate::values::{Problem, small, unsigned};
 use model::counters::{Entry, Layer, Metric};
 use model::usage::Usage;
 use model::{CounterSample, Kernels, Record, StageKind};

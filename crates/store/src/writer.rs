@@ -6,6 +6,7 @@ use crate::kept::Keeper;
 use crate::occurrences;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES};
+use crate::values::number;
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::take_apart;
@@ -196,11 +197,6 @@ fn in_words(error: &rusqlite::Error) -> String {
 
 fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
-}
-
-/// SQLite counts in 63 bits. No counter of ours comes near, and a latency of three hundred years is no latency.
-pub(crate) fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 fn write(

@@ -1,7 +1,7 @@
 //! What a day on many hosts takes to look at.
 
-use super::extras::{Folder, high_water_mib};
-use super::target::scratch;
+use super::peak::high_water_mib;
+use super::target::{Folder, scratch};
 use crate::shell::{self, Outcome};
 use std::path::Path;
 use std::process::{Command, Stdio};

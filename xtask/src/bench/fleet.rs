@@ -1,19 +1,17 @@
 //! Four hosts over ssh: how soon their load begins, and how far apart. Network namespaces of this machine, each with an ssh server, an
 //! address and a host name of its own.
 
+#[path = "../../../tests/common/ssh.rs"]
+mod ssh;
+
 use super::contender::Programs;
-use super::extras::Folder;
-use super::target::{Target, scratch};
+use super::target::{Folder, Target, scratch};
 use crate::shell::{self, Outcome};
+use ssh::{HOSTS, Network};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-const HOSTS: u32 = 4;
-/// Clusters that this process has made.
-static MADE: AtomicU32 = AtomicU32::new(0);
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -81,15 +79,14 @@ fn run(cluster: &Cluster, programs: &Programs, words: &str) -> Command {
     let mut command = Command::new(&programs.plimsoll);
     command.args(["run", "--rw", "randread", "--bs", "4k", "--iodepth", "4", "--numjobs", "1", "--quiet"]);
     command.args(["--hosts", "n[1-4]", "--json"]).args(words.split_whitespace());
-    command.arg("--out").arg(cluster.run_file()).env("PATH", cluster.search_path()).stdin(Stdio::null());
+    command.arg("--out").arg(cluster.run_file()).env("PATH", ssh::search_path(&cluster.folder.0)).stdin(Stdio::null());
     command
 }
 
 /// The hosts; all of it goes when it is dropped.
 struct Cluster {
     folder: Folder,
-    tag: String,
-    net: u32,
+    network: Network,
     servers: Vec<Child>,
 }
 
@@ -101,15 +98,10 @@ impl Cluster {
         for program in ["ip", "ssh", "ssh-keygen", "unshare", "sqlite3"] {
             shell::which(program).ok_or_else(|| format!("`{program}` is not on the PATH"))?;
         }
-        let id = std::process::id();
-        // Names of interfaces have 15 characters at most.
-        // The kernel takes its time to give a namespace's links up, so that no two clusters may share their names.
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let tag = format!("b{}c{number}", id % 10_000);
-        let mut cluster =
-            Cluster { folder: Folder(scratch()?), tag, net: 1 + (id * 11 + number) % 250, servers: Vec::new() };
+        let network = Network::claim().ok_or("no network is free; `ip link` shows those of killed programs")?;
+        let mut cluster = Cluster { folder: Folder(scratch()?), network, servers: Vec::new() };
         cluster.write_settings()?;
-        cluster.network()?;
+        network.commands().iter().try_for_each(|words| tool("ip", &words.split(' ').collect::<Vec<_>>()))?;
         (1..=HOSTS).try_for_each(|host| cluster.serve(host))?;
         Ok(cluster)
     }
@@ -120,58 +112,22 @@ impl Cluster {
 
     /// Keys, the settings of both ends, and an `ssh` that uses them.
     fn write_settings(&self) -> Outcome<()> {
-        let folder = self.folder.0.display().to_string();
-        for name in ["hostkey", "id"] {
-            tool("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &format!("{folder}/{name}")])?;
+        let folder = &self.folder.0;
+        for arguments in ssh::keys(folder) {
+            tool("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
-        let server = format!(
-            "HostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/id.pub\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv XDG_CACHE_HOME={folder}/cache\n"
-        );
-        let mut client = format!(
-            "IdentityFile {folder}/id\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\nStrictHostKeyChecking accept-new\nUser root\n"
-        );
-        for host in 1..=HOSTS {
-            client += &format!("Host n{host}\n  HostName 10.{}.0.{host}\n", self.net);
-        }
-        let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n");
-        let bin = self.folder.0.join("bin");
-        let made = std::fs::create_dir(&bin).and_then(|()| std::fs::create_dir_all("/run/sshd"));
+        let made = std::fs::create_dir(folder.join("bin")).and_then(|()| std::fs::create_dir_all("/run/sshd"));
         made.map_err(|error| format!("a folder cannot be made: {error}"))?;
-        for (name, text) in [("sshd_config", &server), ("ssh_config", &client), ("bin/ssh", &wrapper)] {
-            std::fs::write(self.folder.0.join(name), text).map_err(|error| format!("{name}: {error}"))?;
+        for (name, text) in ssh::files(folder, self.network) {
+            std::fs::write(folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
         }
-        tool("chmod", &["755", &format!("{folder}/bin/ssh")])
-    }
-
-    fn network(&self) -> Outcome<()> {
-        let (bridge, net) = (format!("{}br", self.tag), self.net);
-        ip(&format!("link add {bridge} type bridge"))?;
-        ip(&format!("addr add 10.{net}.0.254/24 dev {bridge}"))?;
-        ip(&format!("link set {bridge} up"))?;
-        for host in 1..=HOSTS {
-            let (space, link) = (self.namespace(host), format!("{}v{host}", self.tag));
-            ip(&format!("netns add {space}"))?;
-            ip(&format!("link add {link} type veth peer name eth0 netns {space}"))?;
-            ip(&format!("link set {link} master {bridge} up"))?;
-            ip(&format!("-n {space} addr add 10.{net}.0.{host}/24 dev eth0"))?;
-            ip(&format!("-n {space} link set eth0 up"))?;
-            ip(&format!("-n {space} link set lo up"))?;
-        }
-        Ok(())
+        tool("chmod", &["755", &folder.join("bin/ssh").display().to_string()])
     }
 
     fn serve(&mut self, host: u32) -> Outcome<()> {
-        let config = self.folder.0.join("sshd_config");
-        let script = format!("hostname b{host}; exec /usr/sbin/sshd -D -e -f {}", config.display());
-        let server = Command::new("ip")
-            .args(["netns", "exec", &self.namespace(host), "unshare", "--uts", "sh", "-c", &script])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
+        let server = self.network.server(&self.folder.0, host).spawn();
         self.servers.push(server.map_err(|error| format!("an ssh server cannot be started: {error}"))?);
-        let (address, start) = (format!("10.{}.0.{host}:22", self.net), Instant::now());
+        let (address, start) = (format!("{}:22", self.network.address(host)), Instant::now());
         while TcpStream::connect(&address).is_err() {
             if start.elapsed() > PATIENCE {
                 return Err(format!("the ssh server of host {host} does not listen; is openssh-server installed?"));
@@ -180,40 +136,12 @@ impl Cluster {
         }
         Ok(())
     }
-
-    fn namespace(&self, host: u32) -> String {
-        format!("{}h{host}", self.tag)
-    }
-
-    fn search_path(&self) -> String {
-        let path = std::env::var("PATH").unwrap_or_default();
-        format!("{}:{path}", Path::new(&self.folder.0).join("bin").display())
-    }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for host in 1..=HOSTS {
-            // Everything that still runs there: servers, sessions, agents.
-            let pids = Command::new("ip").args(["netns", "pids", &self.namespace(host)]).output();
-            let pids = pids.map(|out| out.stdout).unwrap_or_default();
-            for pid in String::from_utf8_lossy(&pids).split_whitespace() {
-                let _ = Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status();
-            }
-        }
-        for server in &mut self.servers {
-            let _ = server.kill();
-            let _ = server.wait();
-        }
-        for host in 1..=HOSTS {
-            let _ = ip(&format!("netns del {}", self.namespace(host)));
-        }
-        let _ = ip(&format!("link del {}br", self.tag));
+        self.network.take_away(&mut self.servers);
     }
-}
-
-fn ip(words: &str) -> Outcome<()> {
-    tool("ip", &words.split_whitespace().collect::<Vec<_>>())
 }
 
 fn tool(program: &str, arguments: &[&str]) -> Outcome<()> {

@@ -11,6 +11,7 @@ mod fleet;
 mod metadata;
 mod options;
 pub mod page;
+mod peak;
 mod scenery;
 mod sequential_files;
 mod sweep;

@@ -1,7 +1,7 @@
 //! What a sweep adds to its points, and what very many files weigh.
 
 use super::contender::Programs;
-use super::extras::high_water_mib;
+use super::peak::high_water_mib;
 use super::scenery::Scenery;
 use crate::shell::{self, Outcome};
 use std::path::PathBuf;

@@ -29,6 +29,15 @@ enum Made {
     Mount(PathBuf),
 }
 
+/// A folder that goes when it is dropped.
+pub struct Folder(pub PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// A folder of our own in the target directory.
 ///
 /// # Errors

@@ -2,10 +2,9 @@
 //! that all that looking costs is taken from the load.
 
 use super::contender::{Measured, Programs};
-use super::extras::Folder;
 use super::figures::{median, thousands};
 use super::options::Options;
-use super::target::Target;
+use super::target::{Folder, Target};
 use crate::shell::{self, Outcome};
 use std::fs;
 use std::io::{Read, Write};

@@ -10,6 +10,22 @@ use model::spec::Override;
 use model::{Bytes, Percent};
 use std::path::PathBuf;
 
+/// How findings are shown.
+#[derive(Debug, Args)]
+pub struct ShownArgs {
+    /// One JSON object (docs/json.md) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write a page with charts, too.
+    #[arg(short, long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+
+    /// Overwrite a file that is not known to be a page of ours.
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
 /// `plimsoll ceiling`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::CEILING)]
@@ -50,17 +66,9 @@ pub struct CeilingArgs {
     #[arg(long, value_name = "RATE", requires = "rw")]
     pub measured: Option<Rate>,
 
-    /// Write a page with rooflines, too.
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// Overwrite a file that is not known to be a page of ours.
-    #[arg(long, requires = "out")]
-    pub force: bool,
-
-    /// One JSON object (docs/json.md) instead of tables.
-    #[arg(long)]
-    pub json: bool,
+    /// How it is shown.
+    #[command(flatten)]
+    pub shown: ShownArgs,
 
     /// Print a reference testbed's file.
     #[arg(long, value_name = "NAME", exclusive = true)]
@@ -84,17 +92,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
-    /// One JSON object (docs/json.md) instead of tables.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Write the page of the runs with their differences, too.
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// Overwrite a file that is not known to be a page of ours.
-    #[arg(long, requires = "out")]
-    pub force: bool,
+    /// How it is shown.
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 /// `plimsoll trend`.
@@ -110,17 +110,9 @@ pub struct TrendArgs {
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
-    /// One JSON object (docs/json.md) instead of tables.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Write a page with charts, too.
-    #[arg(short, long, value_name = "FILE.html")]
-    pub out: Option<PathBuf>,
-
-    /// Overwrite a file that is not known to be a page of ours.
-    #[arg(long, requires = "out")]
-    pub force: bool,
+    /// How it is shown.
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 /// `plimsoll show`.

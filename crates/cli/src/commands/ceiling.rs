@@ -40,11 +40,11 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
         what_ifs.push((what_if.name.clone(), judge(&testbed::read(wanted, &changes)?)));
     }
     let ceilings = Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
-    if let Some(out) = &args.out {
-        outputs::write(out, Kind::Page, args.force, ceiling::html(&ceilings).as_bytes())?;
+    if let Some(out) = &args.shown.out {
+        outputs::write(out, Kind::Page, args.shown.force, ceiling::html(&ceilings).as_bytes())?;
         eprintln!("page      {}", out.display());
     }
-    if args.json { print_json(&ceiling::json(&ceilings)) } else { print(&ceiling::table(&ceilings)) }
+    if args.shown.json { print_json(&ceiling::json(&ceilings)) } else { print(&ceiling::table(&ceilings)) }
 }
 
 /// One workload in fio's words, those of a suite, or the usual ones.

@@ -20,13 +20,13 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
             "error: there is nothing to compare: one run with one scenario; name a second run file".to_owned(),
         ));
     }
-    if args.json {
+    if args.shown.json {
         print_json(&report::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
         print(&report::compare::table(&comparison, &records))?;
     }
-    if let Some(out) = &args.out {
-        write_page(&records, Against::default(), out, args.force)?;
+    if let Some(out) = &args.shown.out {
+        write_page(&records, Against::default(), out, args.shown.force)?;
     }
     gate(&args.fail_if, &comparison)
 }

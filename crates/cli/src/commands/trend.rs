@@ -31,13 +31,13 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
         let apart: String = report::trend::set_apart(&found, &runs).iter().map(|text| format!("\n  {text}")).collect();
         return Err(Failure::Usage(format!("error: {why}{apart}")));
     }
-    if args.json {
+    if args.shown.json {
         print_json(&report::trend::json(&found, &runs, &args.fail_if))?;
     } else {
         print(&report::trend::table(&found, &runs))?;
     }
-    if let Some(out) = &args.out {
-        outputs::write(out, Kind::Page, args.force, report::trend::page(&found, &runs).as_bytes())?;
+    if let Some(out) = &args.shown.out {
+        outputs::write(out, Kind::Page, args.shown.force, report::trend::page(&found, &runs).as_bytes())?;
         eprintln!("trend     {}", out.display());
     }
     gate(&args.fail_if, &found.latest)

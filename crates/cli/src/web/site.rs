@@ -2,8 +2,8 @@
 
 use hyper::StatusCode;
 use model::Record;
+use report::web::View;
 use report::web::metrics::Form;
-use report::web::page::View;
 use report::web::{self, Shown, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,7 +2,7 @@
 
 use super::site::{SharedBoard, lock};
 use hyper::body::Bytes;
-use report::web::page::View;
+use report::web::View;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};

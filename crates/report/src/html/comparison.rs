@@ -2,7 +2,8 @@
 
 use super::hosts;
 use super::markup::{Markup, classed, element, plain};
-use super::results::{doubts, name, references};
+use super::results::{doubts, references};
+use super::row::name;
 use crate::doubts::{Marks, Touches};
 use crate::words;
 use analysis::ResultRow;

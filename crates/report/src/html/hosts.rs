@@ -1,7 +1,7 @@
 //! What each host carried, beside the others: where there are several hosts and few enough points for a picture.
 
 use super::markup::{Markup, classed, plain};
-use super::results::{name, style};
+use super::row::{name, style};
 use crate::chart::{Bar, Bars};
 use crate::words;
 use analysis::ResultRow;

@@ -10,11 +10,12 @@ mod hosts;
 pub(crate) mod markup;
 mod reproduce;
 pub(crate) mod results;
+mod row;
 mod swept;
 mod verdict;
 pub(crate) mod workload;
 
-pub(crate) use results::{name, style};
+pub(crate) use row::{name, style};
 
 use crate::split::{self, By};
 use crate::words;

@@ -1,6 +1,7 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
+use super::row::{name, style};
 use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
@@ -149,25 +150,6 @@ fn swatch(op: Op) -> &'static str {
         Op::Write => "swatch write",
         Op::Fsync => "swatch fsync",
         _ => "swatch metadata",
-    }
-}
-
-/// The style of an operation's bars.
-pub fn style(op: Op) -> &'static str {
-    match op {
-        Op::Read => "bar read",
-        Op::Write => "bar write",
-        Op::Fsync => "bar fsync",
-        Op::Trim => "bar trim",
-        _ => "bar metadata",
-    }
-}
-
-/// The workload's name with the values of its sweep.
-pub fn name(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => row.workload.clone(),
-        axes => format!("{} ({axes})", row.workload),
     }
 }
 

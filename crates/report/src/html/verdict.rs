@@ -33,10 +33,10 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
             many => format!("{many} hosts together"),
         },
         words::iops(rate.iops()),
-        super::results::name(rate),
+        super::row::name(rate),
         rate.op.name(),
         words::gb_per_s(bandwidth.bytes_per_s()),
-        super::results::name(bandwidth),
+        super::row::name(bandwidth),
         bandwidth.op.name(),
     )
 }

@@ -2,7 +2,7 @@
 
 use super::host_course;
 use super::markup::{Markup, classed, element, plain};
-use super::results::name;
+use super::row::name;
 use crate::chart::{Line, Lines, Point, Scale};
 use crate::moment::time_words;
 use crate::words;

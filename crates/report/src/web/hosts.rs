@@ -1,7 +1,7 @@
 //! The table of hosts: a window of it, because there may be thousands.
 
+use super::View;
 use super::board::{Board, HostBoard};
-use super::page::View;
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
 use model::Kernels;

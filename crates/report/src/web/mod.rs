@@ -9,9 +9,11 @@ pub mod page;
 pub mod shelf;
 mod shown;
 mod track;
+mod view;
 pub mod watched;
 
 pub use shown::Shown;
+pub use view::View;
 
 /// The style of every page.
 pub const STYLE: &str = concat!(include_str!("../html/style.css"), include_str!("live.css"));

@@ -1,28 +1,12 @@
 //! The live page: whole for a browser that comes, in fragments for one that is there.
 
 use super::board::{Board, StageState};
-use super::{charts, hosts};
+use super::{View, charts, hosts};
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::live::Goal;
 use crate::moment::time_words;
 use crate::words;
 use model::{RunEnd, StageEnd};
-
-/// What one reader looks at.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct View {
-    /// The host whose charts are shown; all together without one.
-    pub host: Option<u32>,
-    /// The first host of the table, counted from 0 among those that are looked for.
-    pub from: usize,
-    /// What the names of the hosts in the table have in common; at most [`View::MOST_FIND`] bytes.
-    pub find: String,
-}
-
-impl View {
-    /// The longest text that hosts are looked for by, in bytes.
-    pub const MOST_FIND: usize = 64;
-}
 
 /// The parts of the page that change, by the id of their place.
 pub fn fragments(board: &Board, view: &View) -> Vec<(&'static str, String)> {

@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::metrics::Form;
-use super::page::{self, View};
+use super::{View, page};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
 pub trait Shown: std::fmt::Debug + Send {

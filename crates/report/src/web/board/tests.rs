@@ -1,5 +1,6 @@
 use super::*;
-use crate::web::page::{View, fragments, page};
+use crate::web::View;
+use crate::web::page::{fragments, page};
 use crate::web::track::MOST;
 use analysis::testing::Recorded;
 use model::{Note, Op, StageKind};

@@ -1,29 +1,9 @@
 //! Families of metrics, written in either form.
 
 use super::form::Form;
+use super::kind::Kind;
 use super::native::Native;
 use super::{protobuf, text};
-
-/// What type of family it is, by its number in `metrics.proto`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A sum that only grows; its name ends in `_total`.
-    Counter = 0,
-    /// A state.
-    Gauge = 1,
-    /// Counts by size.
-    Histogram = 4,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
-        }
-    }
-}
 
 /// A value of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

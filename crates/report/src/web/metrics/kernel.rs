@@ -1,7 +1,8 @@
 //! What the hosts' kernels counted while stages ran, or while they were watched, under names like those of node_exporter.
 
-use super::family::{Family, Kind, Value};
+use super::family::{Family, Value};
 use super::form::Form;
+use super::kind::Kind;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
 use std::collections::BTreeMap;

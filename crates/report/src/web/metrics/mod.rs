@@ -3,14 +3,16 @@
 mod family;
 mod form;
 mod kernel;
+mod kind;
 mod native;
 mod protobuf;
 mod requests;
 mod text;
 
-use family::{Family, Kind, Value};
+use family::{Family, Value};
 pub use form::Form;
 pub use kernel::Kernel;
+use kind::Kind;
 pub use requests::{Labels, Requests};
 
 /// What there is to say about the run as a whole.

@@ -1,7 +1,7 @@
 //! Messages of protobuf, as far as metrics need them: the wire format (<https://protobuf.dev/programming-guides/encoding/>) with the
 //! fields of `io.prometheus.client.MetricFamily` (<https://github.com/prometheus/client_model>, `metrics.proto`).
 
-use super::family::Kind;
+use super::kind::Kind;
 use super::native::{Native, SCHEMA, ZERO_THRESHOLD_S};
 
 /// A message that is being written.

@@ -1,7 +1,8 @@
 //! What was sent to the targets since the run began: counts, bytes, service times, errors.
 
-use super::family::{Durations, Family, Kind, Value};
+use super::family::{Durations, Family, Value};
 use super::form::Form;
+use super::kind::Kind;
 use super::native::Native;
 use crate::words;
 use model::histogram::{bucket_of, take_apart};

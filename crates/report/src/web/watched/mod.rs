@@ -6,9 +6,9 @@ mod page;
 mod tests;
 
 use super::Shown;
+use super::View;
 use super::board::Happened;
 use super::metrics::{self, Form, Kernel};
-use super::page::View;
 use super::track::{Part, Slot, Track};
 use crate::watch::figures::sums;
 use model::kernels::Voice;
