@@ -259,7 +259,7 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let side = |rows: &[&ResultRow], values: &[f64]| -> Option<Estimate> {
         match rows {
-            [row] => metric.ln_estimate(row).map(difference::single),
+            [row] => metric.ln_estimate(row),
             _ => difference::repeated(values),
         }
     };
