@@ -112,6 +112,8 @@ fn what_cannot_be_computed_says_why() {
         ("ceiling pixstor", "no testbed is called `pixstor`"),
         ("ceiling pixstor-nvm", "did you mean `pixstor-nvme`?"),
         ("ceiling pixstor-nvme --what-if more", "changes nothing"),
+        ("ceiling pixstor-nvme --what-if copes=9", "--what-if:1:1"),
+        ("ceiling pixstor-nvme --footprint 0", "a load touches something"),
         ("ceiling pixstor-nvme --what-if copies=9", "9 copies cannot live on different nodes: there are 4"),
         ("ceiling pixstor-nvme --set nodes.cuont=2", "did you mean `nodes.count`?"),
         ("ceiling pixstor-nvme --measured 1GB/s", "--rw"),
