@@ -82,6 +82,8 @@ fn an_equal_rate_that_one_side_does_not_keep_is_no_equal_rate() {
     record(folder.path(), "other", "exponential,mean=4ms", 2, "rate = 500");
     let words = compare(folder.path(), &[]).with_code(0).out;
     assert!(words.contains("Equal rate, but not both kept it"), "{words}");
+    let told = compare(folder.path(), &["--json"]).with_code(0).json();
+    assert_eq!(told["comparisons"][0]["points"][0]["rate_missed"], true);
 }
 
 #[test]

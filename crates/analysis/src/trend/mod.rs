@@ -240,6 +240,7 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
         paired: false,
         load: alike::load(row, row),
         one_finding: false,
+        rate_missed: false,
         differences: found.into_iter().map(|(difference, _)| difference).collect(),
     })
 }
