@@ -20,6 +20,9 @@ fn the_findings_of_the_reports_come_out_of_the_command_line() {
     let c = say("ceiling vsan-four-corners --rw randread --footprint 16TB --measured 6747");
     assert!(c.contains("4 KiB random read: capacity drives bind at 36,364 IOPS"), "{c}");
     assert!(c.contains("Measured, 6,747 IOPS: 19 % of capacity drives"), "{c}");
+    assert!(!c.contains("the footprint fits"), "{c}");
+    let full = say("ceiling vsan-four-corners --rw randread --footprint 99999TB");
+    assert!(full.contains("Assumed: the footprint fits, although the drives hold"), "{full}");
     let e = say("ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if nodes-2 --what-if ports+1");
     for words in [
         "node ports bind at 96.00 GB/s",
@@ -112,6 +115,8 @@ fn what_cannot_be_computed_says_why() {
         ("ceiling pixstor", "no testbed is called `pixstor`"),
         ("ceiling pixstor-nvm", "did you mean `pixstor-nvme`?"),
         ("ceiling pixstor-nvme --what-if more", "changes nothing"),
+        ("ceiling pixstor-nvme --what-if copes=9", "--what-if:1:1"),
+        ("ceiling pixstor-nvme --footprint 0", "a load touches something"),
         ("ceiling pixstor-nvme --what-if copies=9", "9 copies cannot live on different nodes: there are 4"),
         ("ceiling pixstor-nvme --set nodes.cuont=2", "did you mean `nodes.count`?"),
         ("ceiling pixstor-nvme --measured 1GB/s", "--rw"),

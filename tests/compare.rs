@@ -61,6 +61,41 @@ fn two_runs_of_one_device_cannot_be_told_apart() {
 }
 
 #[test]
+fn at_an_equal_rate_the_latency_is_the_finding_and_the_words_say_so() {
+    let folder = scratch();
+    record(folder.path(), "base", "exponential,mean=1ms", 1, "rate = 500");
+    record(folder.path(), "other", "exponential,mean=1200us", 2, "rate = 500");
+    let told = compare(folder.path(), &["--json"]).with_code(0).json();
+    let (rate, mean) = (figure(&told, "iops"), figure(&told, "mean"));
+    assert_eq!((&rate["verdict"], &mean["verdict"]), (&"no-difference".into(), &"higher".into()));
+    let point = &told["comparisons"][0]["points"][0];
+    assert_eq!((&point["load"], &point["one_finding"]), (&"equal-rate".into(), &false.into()));
+    let words = compare(folder.path(), &[]).with_code(0).out;
+    assert!(words.contains("Equal rate: the rate is given, the latency is the finding."), "{words}");
+    assert!(!words.contains("Equal depth") && !words.contains("one finding"), "{words}");
+}
+
+#[test]
+fn an_equal_rate_that_one_side_does_not_keep_is_no_equal_rate() {
+    let folder = scratch();
+    record(folder.path(), "base", "exponential,mean=1ms", 1, "rate = 500");
+    record(folder.path(), "other", "exponential,mean=4ms", 2, "rate = 500");
+    let words = compare(folder.path(), &[]).with_code(0).out;
+    assert!(words.contains("Equal rate, but not both kept it"), "{words}");
+    let told = compare(folder.path(), &["--json"]).with_code(0).json();
+    assert_eq!(told["comparisons"][0]["points"][0]["rate_missed"], true);
+}
+
+#[test]
+fn a_run_beside_itself_is_refused() {
+    let folder = scratch();
+    record(folder.path(), "base", "constant", 1, "");
+    std::fs::copy(folder.path().join("base.plimsoll"), folder.path().join("other.plimsoll")).expect("a copy");
+    let ended = compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(2);
+    assert!(ended.err.contains("other.plimsoll is the same run as base.plimsoll; name each run once"), "{}", ended.err);
+}
+
+#[test]
 fn repetitions_of_a_suite_are_taken_together() {
     let folder = scratch();
     let sweep = "[sweep]\ndepth = [1, 4]\nrepetitions = 3";

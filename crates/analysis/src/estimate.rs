@@ -57,6 +57,9 @@ pub struct Estimate {
     pub error: f64,
     /// The degrees of freedom of that error.
     pub freedom: f64,
+    /// How many independent values its series is worth, by what it seems to remember: n ÷ (1 + *w*·2φ ÷ (1 − φ)). Infinite where nothing had to be
+    /// guessed, as with repetitions.
+    pub independent: f64,
 }
 
 impl Estimate {
@@ -121,11 +124,14 @@ impl Fit {
         Fit { phi, share: if phi > 0.0 { seen / phi } else { 0.0 } }
     }
 
+    /// By how much dependence multiplies the variance of a long mean, from 1 up.
+    fn time(self) -> f64 {
+        1.0 + self.share * ((1.0 + self.phi) / (1.0 - self.phi) - 1.0)
+    }
+
     /// Batches of a series: how many, and the length of each in samples. `None` where the series is too short for what it remembers.
     fn batches(self, n: usize) -> Option<(usize, usize)> {
-        // By how much dependence multiplies the variance of a long mean.
-        let time = 1.0 + self.share * ((1.0 + self.phi) / (1.0 - self.phi) - 1.0);
-        let length = if self.phi > 0.0 { (MEMORIES * time).ceil() as usize } else { 1 };
+        let length = if self.phi > 0.0 { (MEMORIES * self.time()).ceil() as usize } else { 1 };
         let length = length.max(n.div_ceil(MOST_BATCHES)).max(1);
         let count = n / length;
         (n >= LEAST_SAMPLES && count >= LEAST_BATCHES).then(|| (count, n / count))
@@ -146,9 +152,9 @@ impl Fit {
 /// The error is that of the [`residuals`] (Cochran, *Sampling Techniques*, 3rd edition, 1977, 6.3).
 pub fn ratio_beneath(numerators: &[f64], denominators: &[f64], phi: f64) -> Option<Estimate> {
     let (value, residuals) = residuals(numerators, denominators)?;
-    let (error, freedom) = error_beneath(&residuals, phi)?;
+    let mean = mean_beneath(&residuals, phi)?;
     let total: f64 = denominators.iter().sum();
-    Some(Estimate { value, error: error * residuals.len() as f64 / total, freedom })
+    Some(Estimate { value, error: mean.error * residuals.len() as f64 / total, ..mean })
 }
 
 /// The same where nothing but the series itself is known.
@@ -164,12 +170,12 @@ pub fn residuals(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Vec<f
     is_one.then(|| (value, numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect()))
 }
 
-/// The standard error of the mean of values in the order of time, and its degrees of freedom; `None` as in [`ratio_beneath`].
-pub fn error_of_mean(values: &[f64]) -> Option<(f64, f64)> {
-    error_beneath(values, 0.0)
+/// The mean of values in the order of time, with its error; `None` as in [`ratio_beneath`].
+pub fn mean_in_time(values: &[f64]) -> Option<Estimate> {
+    mean_beneath(values, 0.0)
 }
 
-fn error_beneath(values: &[f64], phi: f64) -> Option<(f64, f64)> {
+fn mean_beneath(values: &[f64], phi: f64) -> Option<Estimate> {
     let fit = Fit::of(values, phi);
     let (count, length) = fit.batches(values.len())?;
     // What does not fill a batch is left out at the start, where a transient would be.
@@ -180,7 +186,13 @@ fn error_beneath(values: &[f64], phi: f64) -> Option<(f64, f64)> {
     let (whole, part) = (fit.mean_variance(count * length), fit.mean_variance(length));
     let expected = count as f64 / (count - 1) as f64 * (part - whole);
     let variance = if expected > 0.0 { spread * whole / expected } else { spread / count as f64 };
-    Some((variance.sqrt(), (count - 1) as f64))
+    let n = values.len() as f64;
+    Some(Estimate {
+        value: values.iter().sum::<f64>() / n,
+        error: variance.sqrt(),
+        freedom: (count - 1) as f64,
+        independent: n / fit.time(),
+    })
 }
 
 #[cfg(test)]

@@ -143,6 +143,8 @@ pub struct Sure {
     pub mean_ns: Option<Estimate>,
     /// The quantiles' intervals, in ns, as [`QUANTILES`] has them.
     pub quantiles_ns: [Option<Interval>; QUANTILES.len()],
+    /// How many independent intervals of time each of them rests on; 0 where there is no interval.
+    pub quantiles_independent: [f64; QUANTILES.len()],
     /// CPU time of the generators per request of the whole work, in ns; `None` where there was no request.
     pub cpu_per_io_ns: Option<f64>,
     /// The same with its error.

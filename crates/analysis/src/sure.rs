@@ -1,6 +1,6 @@
 //! How sure each figure of a row is.
 
-use crate::estimate::{CONFIDENCE, Estimate, Interval, error_of_mean, memory_beneath, ratio_beneath, residuals};
+use crate::estimate::{CONFIDENCE, Estimate, Interval, mean_in_time, memory_beneath, ratio_beneath, residuals};
 use crate::row::Sure;
 use crate::student;
 use crate::tally::{HostTally, Slot, Tally, column};
@@ -21,15 +21,17 @@ pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
     let per = |what: f64, of: f64| (of > 0.0).then(|| what / of);
     let rates = column(whole(total), Slot::iops);
     let over_time = relative_deviation(&rates);
+    let quantiles = std::array::from_fn(|index| {
+        quantile(latency, QUANTILES[index].share, &column(total, |slot| slot.at_most[index]), &ios, phi)
+    });
     let hosts: Vec<f64> = tally.hosts.values().map(HostTally::ios).collect();
     Sure {
         intervals: total.len(),
         iops: ratio_beneath(&ios, &seconds, phi),
         bytes_per_s: of(|slot| slot.bytes, &seconds),
         mean_ns: of(|slot| slot.latency_ns, &ios),
-        quantiles_ns: std::array::from_fn(|index| {
-            quantile(latency, QUANTILES[index].share, &column(total, |slot| slot.at_most[index]), &ios, phi)
-        }),
+        quantiles_ns: quantiles.map(|found| found.map(|(interval, _)| interval)),
+        quantiles_independent: quantiles.map(|found| found.map_or(0.0, |(_, independent)| independent)),
         cpu_per_io_ns: per(sum(|slot| slot.cpu_ns), sum(|slot| slot.work_ios)),
         cpu_per_io: of(|slot| slot.cpu_ns, &column(total, |slot| slot.work_ios)),
         over_time,
@@ -77,12 +79,13 @@ pub fn relative_deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && mean > 0.0).then(|| (spread / (n - 1.0)).sqrt() / mean)
 }
 
-/// The 95 % interval of the quantile `share` of `latency`, from how many requests of each interval of time did not exceed it.
+/// The 95 % interval of the quantile `share` of `latency`, from how many requests of each interval of time did not exceed it, and how many
+/// independent intervals of time those are worth.
 ///
 /// By Woodruff (1952): the error of the share below the quantile, by batch means because intervals of time depend on each other, makes an
 /// effective number of independent requests (Korn and Graubard 1998); among so many, the ranks between which the quantile lies follow
 /// from the binomial distribution. `phi` is what intervals of time remember at least. `None` where that needs requests beyond the largest.
-pub fn quantile(latency: &Histogram, share: f64, at_most: &[f64], ios: &[f64], phi: f64) -> Option<Interval> {
+pub fn quantile(latency: &Histogram, share: f64, at_most: &[f64], ios: &[f64], phi: f64) -> Option<(Interval, f64)> {
     let below = ratio_beneath(at_most, ios, phi)?;
     let n = latency.count() as f64;
     let spread = below.value * (1.0 - below.value);
@@ -94,7 +97,8 @@ pub fn quantile(latency: &Histogram, share: f64, at_most: &[f64], ios: &[f64], p
     // A value is known to its bucket only: from the lower edge of the lower one to the upper edge of the upper one.
     let (least, most) = (latency.min_ns()?, latency.max_ns()?);
     let edges = |share: f64| latency.quantile_ns(share).map(|ns| bucket_bounds(bucket_of(ns)));
-    Some(Interval { low: edges(low)?.0.max(least) as f64, high: edges(high)?.1.min(most) as f64 })
+    let interval = Interval { low: edges(low)?.0.max(least) as f64, high: edges(high)?.1.min(most) as f64 };
+    Some((interval, below.independent))
 }
 
 /// The shares of the order statistics of `n` independent values between which the quantile `share` lies in 95 % of all cases (David and
@@ -129,7 +133,7 @@ fn falls_to(value: f64, end: f64, falling: impl Fn(f64) -> f64) -> f64 {
 fn jackknife(rates: &[f64]) -> Option<Estimate> {
     const BATCHES: usize = 10;
     let whole = relative_deviation(rates)?;
-    error_of_mean(rates)?;
+    let independent = mean_in_time(rates)?.independent;
     let length = rates.len() / BATCHES;
     let without = |batch: usize| {
         let mut rest = rates[..batch * length].to_vec();
@@ -140,7 +144,7 @@ fn jackknife(rates: &[f64]) -> Option<Estimate> {
     let n = BATCHES as f64;
     let mean = left.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * left.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    let estimate = Estimate { value: whole.ln(), error: variance.sqrt(), freedom: n - 1.0 };
+    let estimate = Estimate { value: whole.ln(), error: variance.sqrt(), freedom: n - 1.0, independent };
     (estimate.value.is_finite() && estimate.error.is_finite()).then_some(estimate)
 }
 
@@ -171,7 +175,7 @@ mod tests {
         let mut latency = Histogram::new();
         (0..3_000).for_each(|_| latency.record(0));
         let same = quantile(&latency, 0.5, &[100.0; 30], &[100.0; 30], 0.0);
-        assert_eq!(same, Some(Interval { low: 0.0, high: 0.0 }));
+        assert_eq!(same, Some((Interval { low: 0.0, high: 0.0 }, 30.0)));
         let nothing = sure(&Tally::default(), &Histogram::new());
         assert_eq!((nothing.iops, nothing.over_time, nothing.quantiles_ns[0]), (None, None, None));
     }

@@ -25,6 +25,8 @@ const LEAST_BEYOND: f64 = 10.0;
 const BUSY_WORKER: f64 = 0.9;
 /// A rate that is kept is kept to within the last requests of the stage.
 const LEAST_OF_RATE: f64 = 0.99;
+/// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
+const LEAST_STALL_NS: u64 = 100_000_000;
 /// Hosts that begin further apart than this part of an interval do not measure the same intervals: ÷ 10.
 const PARTS_OF_SKEW: u64 = 10;
 /// Past nine tenths, flash and most file systems slow down because they are full.
@@ -65,8 +67,8 @@ fn rate_missed(rows: &[ResultRow], row: &ResultRow) -> Option<Warning> {
     (done < LEAST_OF_RATE).then_some(Warning::RateMissed { asked: rate, done })
 }
 
-/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that
-/// took at least half of that interval.
+/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that took at
+/// least half of that interval, twice as long as the longest of a usual interval, and 100 ms.
 fn stalled(digest: &Digest, row: &ResultRow) -> Option<Warning> {
     if row.work.pace.is_open() {
         return None;
@@ -75,13 +77,17 @@ fn stalled(digest: &Digest, row: &ResultRow) -> Option<Warning> {
     let points = &digest.frame.moments;
     let total = |index: usize| part.and_then(|part| part.total(index));
     let ios = |index: usize| total(index).map_or(0, |total| total.counts.ios);
-    let mut usual: Vec<u64> = (0..points.len()).map(ios).collect();
-    usual.sort_unstable();
-    let usual = *usual.get(usual.len() / 2)?;
     let longest = |index: usize| total(index).and_then(|total| total.latency.max_ns().ok()?).unwrap_or(0);
+    let median = |of: &dyn Fn(usize) -> u64| {
+        let mut all: Vec<u64> = (0..points.len()).map(of).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
+    };
+    let (usual, usual_longest) = (median(&ios)?, median(&longest)?);
     let stood = |index: usize| {
-        let slowest = longest(index).max(longest(index + 1)) as f64;
-        ios(index).saturating_mul(2) < usual && 2.0 * slowest >= points[index].length_ns as f64 / 1e9 * 1e9
+        let slowest = longest(index).max(longest(index + 1));
+        let least = (points[index].length_ns / 2).max(usual_longest.saturating_mul(2)).max(LEAST_STALL_NS);
+        ios(index).saturating_mul(2) < usual && slowest >= least
     };
     let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index)).collect();
     let slowest = slow.iter().map(|index| longest(*index).max(longest(index + 1))).max()?;
@@ -450,6 +456,27 @@ mod tests {
     }
 
     #[test]
+    fn a_short_wait_in_short_intervals_is_no_stall() {
+        let run = |longest: u64| {
+            let mut recorded = Recorded::new(READS);
+            let stage = recorded.stage(StageKind::Measure);
+            for interval in 0..10 {
+                let (ios, longest) = if interval == 4 { (100, longest) } else { (1_000, 2_000_000) };
+                let mut values = vec![1_000_000; ios];
+                values.push(longest);
+                recorded.interval(stage, interval, &[(Op::Read, &values)]);
+            }
+            for sample in recorded.record_mut().stages.iter_mut().flat_map(|stage| &mut stage.samples) {
+                (sample.start_ns, sample.length_ns) = (u64::from(sample.interval) * 10_000_000, 10_000_000);
+            }
+            recorded.end();
+            codes(&recorded).contains(&"stalled")
+        };
+        assert!(!run(17_000_000), "17 ms in intervals of 10 ms");
+        assert!(run(170_000_000), "170 ms are one at any length");
+    }
+
+    #[test]
     fn a_stall_that_a_closed_loop_hides_is_said() {
         let run = |seconds: &[(usize, u64)]| {
             let mut recorded = Recorded::new(READS);
@@ -465,6 +492,8 @@ mod tests {
         let steady = (30_000, 200_000);
         assert_eq!(run(&[steady, steady, (0, 100_000), (25_000, 1_200_000_000), steady, steady]), ["stalled"]);
         assert_eq!(run(&[steady, steady, (10_000, 300_000), steady, steady, steady]), [""; 0], "slow is not stalled");
+        let (queued, few) = ((20, 4_000_000_000), (8, 5_000_000_000));
+        assert!(!run(&[queued, queued, few, queued, queued]).contains(&"stalled"), "deep queues are always slow");
         assert_eq!(
             run(&[steady, steady, (29_000, 1_000_000_000), steady, steady]),
             [""; 0],

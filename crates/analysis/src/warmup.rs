@@ -4,7 +4,7 @@
 //! (White, *An effective truncation heuristic for bias reduction in simulation output*, 1997; White, Cobb and Spratt 2000). A minimum in
 //! the second half says that the series has not settled at all.
 
-use crate::estimate::error_of_mean;
+use crate::estimate::{Estimate, mean_in_time};
 use crate::student;
 
 /// Values in a batch.
@@ -47,8 +47,8 @@ pub fn warm_up(values: &[f64]) -> Option<(usize, f64)> {
     let cut = mser5(values).filter(|cut| *cut > 0)?;
     let (start, rest) = values.split_at(cut);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (early, late) = (mean(start), mean(rest));
-    let (error, freedom) = error_of_mean(rest)?;
+    let early = mean(start);
+    let Estimate { value: late, error, freedom, .. } = mean_in_time(rest)?;
     // The start is shorter than the rest: its mean would stray further by chance.
     let both = error * (1.0 + rest.len() as f64 / start.len() as f64).sqrt();
     let is_chance = student::two_sided((early - late) / both, freedom) > FALSE_ALARMS;

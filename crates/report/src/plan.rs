@@ -66,6 +66,9 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
     };
     let is_simulated = plan.hosts.iter().any(|host| host.virtual_time);
     let what = match &event.command {
+        None if is_simulated => {
+            "a mark alone: what happens then is up to the parameters of the simulated target".to_owned()
+        }
         None => {
             format!("a mark alone; --set event.{}.command=\"…\" has the coordinator run a command then", event.name)
         }

@@ -1,16 +1,18 @@
 //! Writes the run file of a long run on many hosts, the same for the same numbers:
-//! `cargo run --release -p plimsoll-store --example day -- FILE HOURS HOSTS WORKERS`.
+//! `cargo run --release -p plimsoll-store --example day -- FILE HOURS HOSTS WORKERS CPUS`.
 //!
 //! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with a tail of one in a thousand that is
-//! ten times as long. That makes some 300 bytes of histogram a second, as a host has it whose reads come over a network.
+//! ten times as long. That makes some 300 bytes of histogram a second, as a host has it whose reads come over a network. With CPUS, the kernel of
+//! each host counts so many processors and one disk, every second: three values for each processor, six for the disk.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use analysis::testing::Recorded;
+use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::rng::Rng;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::{Op, StageKind};
+use model::{CounterSample, Op, StageKind};
 use std::path::PathBuf;
 use std::time::Instant;
 use store::Writer;
@@ -24,7 +26,7 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize, usual: u32| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(usual);
     let path = PathBuf::from(words.first().expect("the file to write"));
-    let (hours, hosts, workers) = (number(1, 1), number(2, 128), number(3, 1));
+    let (hours, hosts, workers, cpus) = (number(1, 1), number(2, 128), number(3, 1), number(4, 0));
     let suite = format!(
         "[layout]\nsize = \"8GiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{hours}h\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
     );
@@ -44,7 +46,12 @@ fn main() {
             let op = kinds[(rng.below(SECONDS)) as usize].clone();
             Event::Sample(sample(stage, host, interval, workers, op))
         };
-        let events: Vec<Event> = (0..hosts).map(sample).collect();
+        let mut events: Vec<Event> = (0..hosts).map(sample).collect();
+        if cpus > 0 {
+            events.extend(
+                (0..hosts).map(|host| Event::Counters(Box::new(counted(&mut rng, stage, host, interval, cpus)))),
+            );
+        }
         writer.append_all(&events).expect("room");
     }
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
@@ -80,6 +87,30 @@ fn second(rng: &mut Rng) -> OpSample {
         latency: latency.encode(),
         raw_latencies: Vec::new(),
     }
+}
+
+/// What a host's kernel counted in one second: processors that are half used, and a disk that is nearly always busy.
+fn counted(rng: &mut Rng, stage: u32, host: u32, number: u32, cpus: u32) -> CounterSample {
+    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry { layer, name, values: values.to_vec() };
+    let mut cpu = |place: u32| {
+        let used = SECOND_NS / 2 + rng.below(SECOND_NS / 10);
+        let values =
+            [(Metric::UserNs, used / 4), (Metric::SystemNs, used - used / 4), (Metric::IdleNs, SECOND_NS - used)];
+        entry(Layer::Cpu, place.to_string(), &values)
+    };
+    let mut entries: Vec<Entry> = (0..cpus).map(&mut cpu).collect();
+    let reads = 2_000 + rng.below(100);
+    let values = [
+        (Metric::Reads, reads),
+        (Metric::ReadBytes, reads * BLOCK),
+        (Metric::ReadNs, reads * 300_000),
+        (Metric::InFlight, rng.below(4)),
+        (Metric::BusyNs, SECOND_NS - rng.below(SECOND_NS / 50)),
+        (Metric::QueueNs, reads * 300_000),
+    ];
+    entries.push(entry(Layer::Block, "nvme0n1".to_owned(), &values));
+    let start_ns = u64::from(number) * SECOND_NS;
+    CounterSample { stage, host, number, start_ns, length_ns: SECOND_NS, entries, notes: Vec::new() }
 }
 
 fn sample(stage: u32, host: u32, interval: u32, workers: u32, op: OpSample) -> IntervalSample {

@@ -13,6 +13,7 @@ mod plausible;
 mod reader;
 mod rows;
 mod schema;
+mod search;
 mod summed;
 mod used;
 mod values;

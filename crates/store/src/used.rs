@@ -2,6 +2,7 @@
 //! somebody waits: of such a run, intervals are taken evenly out of all.
 
 use crate::counters::{are_there, series};
+use crate::search::{self, Bracket};
 use crate::values::{Problem, small, unsigned};
 use model::counters::{Entry, Layer, Metric};
 use model::usage::Usage;
@@ -12,7 +13,7 @@ use std::ops::Range;
 
 /// With more rows than this, it would take seconds to look at all of them.
 const MOST_ROWS: i64 = 1_000_000;
-/// Finding a sample among many rows takes some thirty steps.
+/// Each has to be found among all rows.
 const MOST_SAMPLES: i64 = 10_000;
 /// No host has more things to count than this; a damaged file could say so.
 const MOST_OF_SAMPLE: usize = 100_000;
@@ -63,8 +64,8 @@ impl<'a> Taker<'a> {
     /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples` of them, and so many that they have about as many rows.
     fn all(mut self, most_rows: i64, most_samples: i64) -> Result<BTreeMap<u32, Usage>, Problem> {
         let range = |table: &str, column: &str| {
-            let query = format!("SELECT coalesce(min({column}), 0), coalesce(max({column}), 0) FROM {table}");
-            self.connection.query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            self.connection
+                .query_row(&ends(table, column), [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
         };
         let (rows, samples) = (range("counters", "rowid")?, range("counter_samples", "sample")?);
         let count = |(first, last): (i64, i64)| i128::from(last) - i128::from(first) + 1;
@@ -74,12 +75,13 @@ impl<'a> Taker<'a> {
         }
         let fitting = count(samples).saturating_mul(i128::from(most_rows)) / count(rows).max(1);
         let wanted = fitting.clamp(1, i128::from(most_samples).max(1));
-        let mut after = rows.0;
+        let (mut after, mut before) = (rows.0, samples.0);
         for number in 0..wanted {
             let sample = i128::from(samples.0) + place(number as u64, count(samples) as u128, wanted as u128) as i128;
             // Within the range of two numbers of 64 bits.
             let sample = sample as i64;
-            after = self.first_row(sample, (after, rows.1))?;
+            let among = Bracket { first: after, first_sample: before, last: rows.1, last_sample: samples.1 };
+            (after, before) = (self.first_row(sample, among)?, sample);
             self.run(after, Some(sample))?;
         }
         self.usages.values_mut().for_each(|usage| usage.is_thinned = true);
@@ -87,20 +89,10 @@ impl<'a> Taker<'a> {
     }
 
     /// The first row of a sample or of one behind it, among rows that stand in the order of their samples, as a writer leaves them.
-    fn first_row(&self, sample: i64, (mut low, mut high): (i64, i64)) -> Result<i64, Problem> {
+    fn first_row(&self, sample: i64, among: Bracket) -> Result<i64, Problem> {
         let mut next =
             self.connection.prepare_cached("SELECT sample FROM counters WHERE rowid >= ? ORDER BY rowid LIMIT 1")?;
-        while low < high {
-            let middle = low.midpoint(high);
-            let middle = if middle >= high { low } else { middle };
-            let found: Option<i64> = next.query_row([middle], |row| row.get(0)).optional()?;
-            if found.is_some_and(|found| found < sample) {
-                low = middle.saturating_add(1);
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
+        search::first_row(sample, among, |row| Ok(next.query_row([row], |found| found.get(0)).optional()?))
     }
 
     /// Takes in all samples from a row on, or `only` that one.
@@ -148,6 +140,12 @@ impl<'a> Taker<'a> {
             self.usages.entry(sample.stage).or_default().take(self.record, &self.kernels, load, sample);
         }
     }
+}
+
+/// The query for the least and the greatest number of a table, or 0 and 0 of none. Asked for together, SQLite would look at every row, and a day has
+/// thousands of millions; each by itself, it looks at the ends.
+fn ends(table: &str, column: &str) -> String {
+    format!("SELECT coalesce((SELECT min({column}) FROM {table}), 0), coalesce((SELECT max({column}) FROM {table}), 0)")
 }
 
 /// The one that is taken of the samples from `number` × `all` ÷ `wanted` to the next such place. Not always the first: hosts take turns in a
@@ -240,6 +238,20 @@ mod tests {
             let of = |usage: &Usage| usage.uses[&(host, Part::Disk)]["sda"];
             assert_eq!(of(some).share(), of(whole).share());
             assert_eq!(of(some).full_share(), of(whole).full_share());
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_table_are_found_without_a_look_at_its_rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        written(&path, 50);
+        let connection = Connection::open(&path).expect("a file");
+        for (table, column, last) in [("counters", "rowid", 400), ("counter_samples", "sample", 200)] {
+            let mut query = connection.prepare(&ends(table, column)).expect("a query");
+            let found: (i64, i64) = query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).expect("one row");
+            assert_eq!(found, (1, last));
+            assert_eq!(query.get_status(rusqlite::StatementStatus::FullscanStep), 0, "{table}");
         }
     }
 

@@ -91,6 +91,8 @@ pub enum Assumption {
     OneCopy,
     /// The cache keeps as many bytes of data as its drives hold, protection taken off.
     CacheSize(f64),
+    /// The footprint fits, although the drives behind the cache hold only so many bytes of data, protection taken off.
+    Fits(f64),
 }
 
 /// What a cluster can carry of one workload.
@@ -138,6 +140,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
         assumptions.push(Assumption::OneCopy);
     }
     let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
+    assumptions.extend(tiers::overfull(cluster, workload, &amplification).map(Assumption::Fits));
     let traffic = network::traffic(cluster, workload, &amplification, &mut assumptions);
     let mut limits: Vec<Limit> = [
         tiers::capacity_drives(cluster, workload, &amplification, hits),

@@ -35,6 +35,20 @@ fn near(figure: f64, wanted: f64, within: f64) -> bool {
 }
 
 #[test]
+fn a_footprint_that_the_drives_cannot_hold_is_said() {
+    let fits = |text: &str, footprint_tb: f64| {
+        let found = judge(text, "", &work(4, 100, true, footprint_tb)).assumptions;
+        found.into_iter().find_map(|one| if let Assumption::Fits(bytes) = one { Some(bytes) } else { None })
+    };
+    assert_eq!([(A, 10.0), (C, 1.6), (C, 8.0), (C, 16.0), (E, 0.0)].map(|(text, tb)| fits(text, tb)), [None; 5]);
+    let raw: f64 = cluster(E, "")
+        .drives(model::cluster::Role::Capacity)
+        .map(|(count, figures)| count as f64 * figures.capacity_bytes.expect("known"))
+        .sum();
+    assert!(near(fits(E, 1e4).expect("said"), raw / 2.0, 1e-9), "two copies");
+}
+
+#[test]
 fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     let footprint = 36.0 * 1.073_741_824e-3;
     let small = judge(A, "", &work(4, 100, true, footprint));

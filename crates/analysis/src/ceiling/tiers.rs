@@ -50,6 +50,14 @@ pub(super) fn hits(
     Some((of(reads, read_usable), of(writes, write_usable)))
 }
 
+/// How many bytes of data the drives behind the cache hold, protection taken off, where the footprint is more than that.
+pub(super) fn overfull(cluster: &Cluster, workload: &Workload, amplification: &Amplification) -> Option<f64> {
+    let raw: Option<f64> =
+        cluster.drives(Role::Capacity).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
+    let held = raw.filter(|raw| *raw > 0.0)? / amplification.space.max(1.0);
+    workload.footprint.is_some_and(|footprint| footprint.0 as f64 > held).then_some(held)
+}
+
 /// What a request asks of all drives of a tier: each is a number of requests of a kind.
 struct Demand {
     random_reads: f64,

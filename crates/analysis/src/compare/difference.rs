@@ -1,8 +1,8 @@
 //! The difference of one figure between two sides, with its interval and the probability of chance.
 //!
 //! All on logarithms, as a difference in percent is a ratio. One run on each side: the errors within the runs, by batch means. Several: the
-//! mean of the repetitions, with Welch's test (1947; degrees of freedom by Satterthwaite 1946), or where they ran in turns, Student's
-//! test of the differences of pairs (1908).
+//! mean of the repetitions, with Welch's test (1947; degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they ran in
+//! turns, Student's test of the differences of pairs (1908).
 
 use crate::estimate::{Estimate, Interval};
 use crate::student;
@@ -24,18 +24,56 @@ fn percent(logarithm: f64) -> f64 {
 }
 
 /// From one side to the other, each the mean of logarithms with its error.
+///
+/// The interval is by the errors as they are and Satterthwaite's degrees of freedom (1946): it holds the truth in about 95 %. The chance is that of a
+/// more cautious test, because errors and degrees of freedom are estimates themselves: equals are to be called different in no more than 5 %, and
+/// not in 5 % on average over all cases. So an interval may leave 0 out by a little where no difference is told.
 pub fn unpaired(base: Estimate, other: Estimate) -> Ratio {
-    let error = base.error.hypot(other.error);
-    let part = |side: Estimate| side.error.powi(4) / side.freedom.max(1.0);
-    let freedom = if error > 0.0 { error.powi(4) / (part(base) + part(other)) } else { 1.0 };
-    of(Estimate { value: other.value - base.value, error, freedom })
+    let difference = |base: Estimate, other: Estimate, freedom: fn(Estimate, Estimate) -> f64| Estimate {
+        value: other.value - base.value,
+        error: base.error.hypot(other.error),
+        freedom: freedom(base, other),
+        independent: base.independent.min(other.independent),
+    };
+    let tested = of(difference(cautious(base), cautious(other), cautious_freedom));
+    Ratio { chance: tested.chance, ..of(difference(base, other, satterthwaite)) }
 }
 
-/// The error of one measurement, as a test of differences takes it: 3 % wider. What intervals of time remember is itself an estimate; without
-/// it, equals whose series remember are called different in up to 5.2 % of comparisons (simulated).
-pub fn single(estimate: Estimate) -> Estimate {
+/// The degrees of freedom of a difference as Satterthwaite estimates them (1946).
+fn satterthwaite(base: Estimate, other: Estimate) -> f64 {
+    let (one, two) = (base.freedom.max(1.0), other.freedom.max(1.0));
+    let error = base.error.hypot(other.error);
+    // As shares of the error, which do not underflow.
+    let part = |side: f64, freedom: f64| (side / error).powi(4) / freedom;
+    if error > 0.0 { (part(base.error, one) + part(other.error, two)).recip() } else { one.min(two) }
+}
+
+/// Satterthwaite's, less the greater ÷ the lesser of the two sides' degrees of freedom, and at least the lesser.
+///
+/// Where the side of fewer repetitions strays most, his are too many: of equals with three repetitions on each side, up to 5.9 % are called different,
+/// of two against ten up to 11.8 %. With the lesser of both, it is never more than 5 % (Mickey and Brown, *Annals of Mathematical Statistics* 37,
+/// 1966), but differences are found less often. With what is taken off here, an integral over all ratios of the spreads stays within 5 % (tests
+/// compute it).
+fn cautious_freedom(base: Estimate, other: Estimate) -> f64 {
+    let (one, two) = (base.freedom.max(1.0), other.freedom.max(1.0));
+    let (lesser, greater) = (one.min(two), one.max(two));
+    lesser.max(satterthwaite(base, other) - greater / lesser)
+}
+
+/// The error of one measurement, as a test of differences takes it: wider by 3 %, and by (12 ÷ *n*)² where its series is worth *n* independent
+/// intervals of time: a quarter for 24 of them, 1 % for 120. That of repetitions as it is.
+///
+/// What intervals of time remember is an estimate, and a short series often looks as if it remembered nothing. Without this, of those short pairs
+/// of equals that have an error at all, a fifth is called different (simulated: 60 intervals, φ = 0.8).
+fn cautious(estimate: Estimate) -> Estimate {
     const WIDER: f64 = 1.03;
-    Estimate { error: WIDER * estimate.error, ..estimate }
+    const SHORT: f64 = 12.0;
+    if estimate.independent.is_infinite() {
+        return estimate;
+    }
+    // No series is worth less than one value, and the error stays finite.
+    let widening = WIDER * (1.0 + (SHORT / estimate.independent.max(1.0)).powi(2));
+    Estimate { error: widening * estimate.error, ..estimate }
 }
 
 /// From pairs of logarithms, base and other, that ran in turns. `None` for fewer than two.
@@ -52,7 +90,7 @@ pub fn repeated(values: &[f64]) -> Option<Estimate> {
     }
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Some(Estimate { value: mean, error: (variance / n).sqrt(), freedom: n - 1.0 })
+    Some(Estimate { value: mean, error: (variance / n).sqrt(), freedom: n - 1.0, independent: f64::INFINITY })
 }
 
 /// A ratio of which no error is known.

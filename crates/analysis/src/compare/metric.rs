@@ -80,7 +80,7 @@ impl Metric {
             value: value.ln(),
             // The error of a logarithm is the relative error (first-order propagation).
             error: estimate.error / value,
-            freedom: estimate.freedom,
+            ..estimate
         };
         match self {
             Metric::Iops => row.sure.iops.map(logarithm),
@@ -90,7 +90,8 @@ impl Metric {
                 let interval = (*row.sure.quantiles_ns.get(index)?)?;
                 // The interval was widened for its degrees of freedom already: half of it is 1.96 errors (Woodruff 1952).
                 let error = (interval.high.ln() - interval.low.max(1.0).ln()) / (2.0 * 1.959_964);
-                Some(Estimate { value: value.ln(), error: error.max(0.0), freedom: 1e6 })
+                let independent = *row.sure.quantiles_independent.get(index)?;
+                Some(Estimate { value: value.ln(), error: error.max(0.0), freedom: 1e6, independent })
             }
             Metric::CpuPerIo => row.sure.cpu_per_io.map(logarithm),
             Metric::OverTime => row.sure.ln_over_time,

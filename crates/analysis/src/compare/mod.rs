@@ -11,6 +11,7 @@ pub use metric::Metric;
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::row::ResultRow;
+use crate::warning::Warning;
 use model::planner::SCENARIO_AXIS;
 use model::{Op, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +71,8 @@ pub struct ComparedPoint {
     pub load: Load,
     /// At equal depth: whether rate and mean latency say the same thing twice.
     pub one_finding: bool,
+    /// Whether a measurement of either side did not keep its fixed rate: its latencies then say how long it was.
+    pub rate_missed: bool,
     /// The figures that both have, in the order of [`Metric::ALL`].
     pub differences: Vec<Difference>,
 }
@@ -248,8 +251,13 @@ fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> C
         paired,
         load,
         one_finding,
+        rate_missed: base.iter().chain(other).any(|row| has_missed_its_rate(row)),
         differences,
     }
+}
+
+fn has_missed_its_rate(row: &ResultRow) -> bool {
+    row.warnings.iter().any(|warning| matches!(warning, Warning::RateMissed { .. }))
 }
 
 fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired: bool) -> Option<Difference> {
@@ -259,7 +267,7 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let side = |rows: &[&ResultRow], values: &[f64]| -> Option<Estimate> {
         match rows {
-            [row] => metric.ln_estimate(row).map(difference::single),
+            [row] => metric.ln_estimate(row),
             _ => difference::repeated(values),
         }
     };

@@ -240,6 +240,7 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
         paired: false,
         load: alike::load(row, row),
         one_finding: false,
+        rate_missed: false,
         differences: found.into_iter().map(|(difference, _)| difference).collect(),
     })
 }
@@ -271,7 +272,7 @@ fn prediction(level: &[f64], run: f64) -> Ratio {
     let Some(repeated) = difference::repeated(level) else { return difference::bare(mean(level), run) };
     let n = level.len() as f64;
     let base = Estimate { error: repeated.error * (n + 1.0).sqrt(), ..repeated };
-    difference::unpaired(base, Estimate { value: run, error: 0.0, freedom: 1.0 })
+    difference::unpaired(base, Estimate { value: run, error: 0.0, freedom: f64::INFINITY, ..repeated })
 }
 
 #[cfg(test)]

@@ -32,6 +32,12 @@ pub fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
 fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     let sets: Vec<Change> = args.sets.iter().map(Change::from).collect();
     let cluster = testbed::read(wanted, &sets)?;
+    if args.footprint == Some(Bytes(0)) {
+        return Err(Failure::Usage(
+            "error: --footprint 0: a load touches something; give all bytes that it touches, such as 16TB, or leave it out"
+                .to_owned(),
+        ));
+    }
     let workloads = workloads(args)?;
     let judge = |cluster: &Cluster| -> Vec<Ceiling> { workloads.iter().map(|work| compute(cluster, work)).collect() };
     let mut what_ifs = Vec::new();

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
+    same_run_twice(args, &records)?;
     let comparison = differences(&records);
     if comparison.others.is_empty() {
         return Err(Failure::Usage(
@@ -29,6 +30,21 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         write_page(&records, Against::default(), out, args.shown.force)?;
     }
     gate(&args.fail_if, &comparison)
+}
+
+/// A run beside itself has no differences, and would open any gate.
+fn same_run_twice(args: &CompareArgs, records: &[&Record]) -> Result<(), Failure> {
+    let id = |number: usize| records[number].plan.run_id.as_str();
+    for second in 1..records.len() {
+        if let Some(first) = (0..second).find(|first| id(*first) == id(second)) {
+            return Err(Failure::Usage(format!(
+                "error: {} is the same run as {}; name each run once",
+                args.runs[second].display(),
+                args.runs[first].display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The exit code of conditions: of a gate that is closed, open, or has nothing to look at.

@@ -129,6 +129,9 @@ impl Timeline {
                     occurrence.detail = "the command was left out: the time of this run is simulated".to_owned();
                 }
                 Some(command) => occurrence.detail = last_lines(command, MOST_DETAIL_BYTES),
+                None if !self.in_real_time => {
+                    occurrence.detail = "what happens then is up to the parameters of the simulated target".to_owned();
+                }
                 None => occurrence.detail = "no command was given: a mark alone".to_owned(),
             }
             self.emit(occurrence, actions);
@@ -306,13 +309,32 @@ mod tests {
     fn simulated_time_goes_by_samples_and_runs_no_command() {
         let mut plan = plan(1, 1);
         plan.hosts[0].virtual_time = true;
-        plan.events = vec![event("e", EventTime::After(Nanos::millis(500)), Some("rm"))];
+        plan.events = vec![
+            event("e", EventTime::After(Nanos::millis(500)), Some("rm")),
+            event("f", EventTime::After(Nanos::millis(600)), None),
+        ];
         let mut timeline = Timeline::new(&plan);
         timeline.begin(0, 0);
         timeline.sampled(499_000_000);
         assert_eq!(advance(&mut timeline, 999_999), [""; 0]);
         timeline.sampled(900_000_000);
-        assert_eq!(advance(&mut timeline, 1), ["planned e Some(0) 500"]);
+        let mut actions = Vec::new();
+        timeline.advance(now(1), &mut actions);
+        assert_eq!(told(&actions), ["planned e Some(0) 500", "planned f Some(0) 600"]);
+        let details: Vec<&str> = actions
+            .iter()
+            .filter_map(|action| match action {
+                Action::Emit(Event::Happened(one)) => Some(one.detail.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            details,
+            [
+                "the command was left out: the time of this run is simulated",
+                "what happens then is up to the parameters of the simulated target"
+            ]
+        );
         let mut actions = Vec::new();
         let Marked::Recorded(mark) = timeline.marked("m", 0, now(1), &mut actions) else { panic!("{actions:?}") };
         assert_eq!((told(&actions), mark.at_ns), (vec!["mark m Some(0) 900".to_owned()], 900_000_000));

@@ -33,6 +33,8 @@ pub struct Change {
     /// How much of the text is the key.
     key: usize,
     how: How,
+    /// Where it was given, as errors name it.
+    option: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl FromStr for Change {
         if text[..key].trim().is_empty() || text[key + 1..].trim().is_empty() {
             return Err(wrong());
         }
-        Ok(Change { text: text.to_owned(), key, how })
+        Ok(Change { text: text.to_owned(), key, how, option: "--what-if" })
     }
 }
 
@@ -84,7 +86,7 @@ impl From<&Override> for Change {
     /// `--set` of a suite and of a testbed look the same.
     fn from(set: &Override) -> Change {
         let (key, value) = set.parts();
-        Change { text: format!("{key}={value}"), key: key.len(), how: How::Set }
+        Change { text: format!("{key}={value}"), key: key.len(), how: How::Set, option: "--set" }
     }
 }
 
@@ -108,7 +110,7 @@ impl FromStr for WhatIf {
 
 /// Puts the change into the tree; what it names must exist, what it says is checked when the tree is read.
 pub(super) fn apply(root: &mut Table, change: &Change, sources: &mut Sources, problems: &mut Vec<Problem>) {
-    let base = sources.add("--set", change.text.as_str());
+    let base = sources.add(change.option, change.text.as_str());
     let span = base..base + change.key;
     let value = parse_value(&change.text[change.key + 1..], base + change.key + 1);
     let given = change.text[..change.key].trim();

@@ -66,5 +66,6 @@ fn word(assumption: Assumption) -> &'static str {
         Assumption::LocalWrites => "local-writes",
         Assumption::OneCopy => "one-copy",
         Assumption::CacheSize(_) => "cache-size",
+        Assumption::Fits(_) => "footprint-fits",
     }
 }

@@ -151,6 +151,10 @@ fn assumption(assumption: Assumption) -> String {
             "Assumed: one copy of each write stays on its own node (access.copies_used).".to_owned()
         }
         Assumption::OneCopy => "Assumed: one copy, since [protection] says nothing.".to_owned(),
+        Assumption::Fits(bytes) => format!(
+            "Assumed: the footprint fits, although the drives hold {:.2} TB of data after protection: check --footprint and the drives.",
+            bytes / 1e12
+        ),
         Assumption::CacheSize(bytes) => format!(
             "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after protection (cache.read_share, cache.write_share).",
             bytes / 1e12

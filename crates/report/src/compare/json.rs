@@ -59,6 +59,7 @@ pub(crate) fn point(point: &ComparedPoint) -> Value {
         ("paired".to_owned(), point.paired.into()),
         ("load".to_owned(), load.into()),
         ("one_finding".to_owned(), point.one_finding.into()),
+        ("rate_missed".to_owned(), point.rate_missed.into()),
         ("differences".to_owned(), point.differences.iter().map(difference).collect()),
     ]);
     Value::Object(fields)

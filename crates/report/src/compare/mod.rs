@@ -103,7 +103,7 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
                 .to_owned(),
         ),
         (Load::EqualDepth, false) => found.push("Equal depth: as many requests outstanding.".to_owned()),
-        (Load::EqualRate, _) if rate_differs => found.push(
+        (Load::EqualRate, _) if point.rate_missed => found.push(
             "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows for as long as the load lasts. Compare at a rate that both keep."
                 .to_owned(),
         ),

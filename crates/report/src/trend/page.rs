@@ -1,6 +1,6 @@
 //! A trend as a page: what changed, then a chart of each figure of each point.
 
-use super::{LEGEND, Named, change, other_work, run, set_apart};
+use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
 use crate::chart::{Line, Lines, Point, Scale};
 use crate::compare::{interval, metric, percent, point, value, verdict};
 use crate::html::document;
@@ -37,7 +37,9 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
         all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs))).collect::<Vec<_>>()
     };
     let found: Vec<String> = trend.points.iter().flat_map(of).collect();
-    if found.is_empty() {
+    if let Some(few) = few_runs(trend) {
+        plain("p", few)
+    } else if found.is_empty() {
         plain("p", "No figure changed its level, as far as can be told.")
     } else {
         list(found.into_iter())

@@ -1,6 +1,6 @@
 //! A trend for the terminal.
 
-use super::{LEGEND, Named, change, other_work, run, set_apart};
+use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
 use crate::compare::{interval, metric, percent, point, value, verdict};
 use crate::words;
 use analysis::trend::{Trend, TrendPoint};
@@ -12,6 +12,7 @@ pub fn table(trend: &Trend, runs: &[Named<'_>]) -> String {
     text.extend(set_apart(trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
     text.extend(trend.points.iter().map(|point| block(point, trend, runs)));
+    text.extend(few_runs(trend).map(|few| format!("{few}\n")));
     text.push_str(&format!("{LEGEND}\n"));
     text
 }
