@@ -93,6 +93,26 @@ fn cleaning_a_dead_mount_ends_and_cleans_the_others() {
 }
 
 #[test]
+fn verifying_on_a_dead_mount_ends_and_says_that_nothing_was_changed() {
+    if !has_fuse("verifying on a dead mount") {
+        return;
+    }
+    let (fs, folder) = (FaultyFs::new(), scratch());
+    let target = fs.path().join("data");
+    let run = ["run", "--rw", "randwrite", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll", "--keep-data"];
+    let here = ["--set", "contents.verify=true", "--target", text(&target)];
+    plimsoll(folder.path(), &[&run[..], &here].concat()).with_code(0);
+    plimsoll(folder.path(), &["verify", "run.plimsoll"]).with_code(0);
+    fs.stall();
+    let ended = in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1s"]).with_code(3);
+    let stuck = "stuck: checking it was not answered for 1 s; nothing was changed";
+    assert!(ended.err.contains(stuck) && ended.err.contains(text(&target)), "{ended:#?}");
+    assert!(ended.err.contains("--patience") && ended.out.is_empty(), "{ended:#?}");
+    let wrong = in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1ms"]).with_code(2);
+    assert!(wrong.err.contains("write 100 ms to 1h 00m"), "{wrong:#?}");
+}
+
+#[test]
 fn ctrl_c_does_not_wait_for_a_file_that_never_opens_and_what_is_there_can_be_cleaned() {
     if !has_fuse("Ctrl-C while a target is opened") {
         return;

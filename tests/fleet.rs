@@ -5,9 +5,10 @@ mod cluster;
 mod common;
 
 use cluster::{SlurmCluster, SshCluster};
-use common::{Ended, command, end, has, names, plimsoll, scratch, signal, text, wait_for_samples, wait_until};
+use common::{Ended, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples, wait_until};
 use model::{IntervalSample, NoteKind, Record, RunEnd};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -85,7 +86,7 @@ fn agents_of_this_machine_load_together_and_clean_up() {
 #[test]
 fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded() {
     let folder = scratch();
-    std::fs::create_dir(folder.path().join("data-h0000")).expect("a folder");
+    fs::create_dir(folder.path().join("data-h0000")).expect("a folder");
     std::os::unix::fs::symlink("data-h0000", folder.path().join("data-h0001")).expect("a link");
     let ended = plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"]));
     assert_eq!(ended.code, 3, "{ended:#?}");
@@ -124,7 +125,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     let data = folder.path().join("data");
     let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
                  workers = 1\n[sweep]\ndepth = [1, 2]\n";
-    std::fs::write(folder.path().join("two.toml"), suite).expect("a suite");
+    fs::write(folder.path().join("two.toml"), suite).expect("a suite");
     let line = ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
     let mut child = start(folder.path(), &line, &[]);
     wait_until("the second point", || {
@@ -209,7 +210,7 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
         plimsoll(folder.path(), &arguments(&hosts, "20s", &[target])).with_code(0);
         let record = recorded(folder.path());
         assert_totals(folder.path(), &record);
-        std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+        fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
         record
     };
     let flat = run(&[]);
@@ -296,7 +297,7 @@ fn four_hosts_over_ssh_do_what_one_does() {
     assert_eq!(copies.len(), 1, "one copy, for all four share their files: {copies:?}");
 
     // Two names of one machine, a key that is not taken, a host that is not there: refused with its name, and nothing is written.
-    std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+    fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
     for (list, word) in [
         ("n1,alias1", "one machine"),
         ("n1,root@10.255.255.1", "10.255.255.1"),
@@ -311,6 +312,15 @@ fn four_hosts_over_ssh_do_what_one_does() {
     // An operator's own list on the hosts, and a binary that is already there.
     let agent = ["--hosts", "n[1-2]", "--agent", common::PLIMSOLL];
     over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &[text(&data)])).with_code(0);
+
+    // Who is not there is named, and keeps nobody from cleaning the others.
+    fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+    over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &["--keep-data", text(&data)])).with_code(0);
+    let list = "n1,nowhere.invalid,n2";
+    let ended = over_ssh(&cluster, folder.path(), &["clean", "--hosts", list, text(&data)]).with_code(3);
+    assert!(ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n1"), "{ended:#?}");
+    let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
+    assert!(ended.out.contains("host n1") && ended.out.contains("host n2") && left.is_empty(), "{left:?} {ended:#?}");
 
     over_ssh(&cluster, folder.path(), &["clean", "--hosts", "n[1-4]"]).with_code(0);
     assert!(!cluster.cache().exists());
@@ -337,7 +347,7 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     let ended = over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
     assert!(ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"), "{ended:#?}");
 
-    std::fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
+    fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
     let more = ["--set", "fleet.lost_after=2s", "--set", "fleet.on_lost_host=continue", text(&data)];
     let path = cluster.search_path();
     let child = start(folder.path(), &arguments(&hosts, "8s", &more), &[("PATH", &path)]);
@@ -406,6 +416,47 @@ fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     });
 }
 
+#[test]
+fn a_slurm_job_is_given_back_when_a_signal_comes_before_its_agents() {
+    if !has("a Slurm job that is called off", &["slurmctld", "munged"]) {
+        return;
+    }
+    let (cluster, folder) = (SlurmCluster::new(), scratch());
+    let jobs = |states: &str| {
+        let queue = cluster.command("squeue").args(["-h", "-t", states, "-o", "%i"]).output().expect("squeue");
+        String::from_utf8_lossy(&queue.stdout).lines().count()
+    };
+    let configuration = cluster.configuration();
+    // The job is granted, and whoever asks for its nodes waits until the test says so: the signal comes in between.
+    let (bin, asked) = (folder.path().join("bin"), folder.path().join("asked"));
+    fs::create_dir(&bin).expect("a folder");
+    let waits = format!("#!/bin/sh\ntouch {0}\nwhile [ -e {0} ]; do sleep 0.05; done\n", text(&asked));
+    fs::write(bin.join("squeue"), waits).expect("a file");
+    run("chmod", &["755", text(&bin.join("squeue"))]);
+    let path = format!("{}:{}", text(&bin), std::env::var("PATH").unwrap_or_default());
+    let data = folder.path().join("data");
+    let args = arguments(&["--slurm", "-N4"], "1s", &[text(&data)]);
+    let child = start(folder.path(), &args, &[("SLURM_CONF", text(&configuration)), ("PATH", &path)]);
+    wait_until("the job and the question for its nodes", || asked.exists());
+    assert_eq!(jobs("running"), 1);
+    signal(&child, "TERM");
+    let ended = end(child).with_code(130);
+    assert!(ended.err.contains("stopped before anything was loaded"), "{ended:#?}");
+    wait_until("the job to be given back", || jobs("pending,running,completing") == 0);
+    fs::remove_file(&asked).expect("a file");
+
+    // It is not granted: somebody else has all the nodes.
+    let other = cluster.command("salloc").args(["--no-shell", "-N4", "--exclusive"]).output().expect("salloc");
+    assert!(other.status.success(), "{other:?}");
+    let child = start(folder.path(), &args, &[("SLURM_CONF", text(&configuration))]);
+    wait_until("a job that waits", || jobs("pending") == 1);
+    signal(&child, "INT");
+    let ended = end(child).with_code(130);
+    assert!(!ended.err.contains("error"), "{ended:#?}");
+    wait_until("the wish to be taken back", || jobs("pending") == 0);
+    assert_eq!(jobs("running"), 1, "the other's job stays");
+}
+
 fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Child {
     let mut command = command(folder, args);
     command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -417,5 +468,5 @@ fn over_ssh(cluster: &SshCluster, folder: &Path, args: &[&str]) -> Ended {
 }
 
 fn kill(pid: &str) {
-    common::run("kill", &["-9", pid]);
+    run("kill", &["-9", pid]);
 }

@@ -8,7 +8,7 @@ use crate::steady::steadiness;
 use crate::sure::whole;
 use crate::tally::{Slot, Tally};
 use crate::warmup::warm_up;
-use crate::warning::Warning;
+use crate::warning::{Straggler, Warning};
 use model::load::Pace;
 use model::spec::Backend;
 use model::{Nanos, Op, Record};
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// The share of points without a change in which one is reported all the same.
 const FALSE_ALARMS: f64 = 0.01;
+/// Stragglers that are named.
+const MOST_STRAGGLERS: usize = 3;
 /// Clock granularity and the edges of a stage make a few percent; more than that is a contradiction.
 const MOST_OF_DEPTH: f64 = 1.1;
 
@@ -129,14 +131,36 @@ fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<War
         stage.map_or(0, |stage| stage.workers.iter().filter(|worker| worker.work == row.index).count())
     };
     let done: BTreeMap<u32, f64> = tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
-    let each: Vec<f64> = done
+    let each: Vec<(u32, f64, f64)> = done
         .iter()
         .filter_map(|(host, ios)| match planned(*host) {
             0 => None,
-            workers => Some(ios / workers as f64),
+            workers => Some((*host, ios / workers as f64, workers as f64)),
         })
         .collect();
-    unfair(&each).map(|found| Warning::UnequalHosts { short: found.short, of: found.of, least: found.least })
+    let counts: Vec<f64> = each.iter().map(|(_, count, _)| *count).collect();
+    unfair(&counts).map(|found| {
+        let stragglers = stragglers(&each, &found, |host| name_of(record, host));
+        Warning::UnequalHosts { short: found.short, of: found.of, stragglers }
+    })
+}
+
+fn name_of(record: &Record, host: u32) -> String {
+    record.plan.hosts.get(host as usize).map_or_else(|| host.to_string(), |host| host.hostname.clone())
+}
+
+/// The hosts that lack most, of those that have too little: each with its number, what it did for each worker, and its workers.
+fn stragglers(each: &[(u32, f64, f64)], found: &Spread, name: impl Fn(u32) -> String) -> Vec<Straggler> {
+    let lacks = |(_, count, workers): &(u32, f64, f64)| (found.median - count) * workers;
+    let mut short: Vec<&(u32, f64, f64)> = each.iter().filter(|(_, count, _)| found.is_short(*count)).collect();
+    short.sort_by(|a, b| lacks(b).total_cmp(&lacks(a)));
+    let all: f64 = short.iter().map(|one| lacks(one)).sum();
+    let one = |host: &&(u32, f64, f64)| Straggler {
+        host: name(host.0),
+        level: host.1 / found.median,
+        loss: lacks(host) / all,
+    };
+    short.iter().take(MOST_STRAGGLERS).map(one).collect()
 }
 
 /// Whether more requests were outstanding than the workers can have. Only from above: a generator that has other things to do keeps fewer.
@@ -186,6 +210,17 @@ mod tests {
             ["unequal-hosts"],
             "too short for more"
         );
+    }
+
+    #[test]
+    fn stragglers_are_named_with_their_part_of_the_loss() {
+        // Host 3 has twice the workers of the others, so that it lacks most.
+        let each = [(0, 1_000.0, 1.0), (1, 500.0, 1.0), (2, 1_000.0, 1.0), (3, 250.0, 2.0), (4, 1_000.0, 1.0)];
+        let counts: Vec<f64> = each.iter().map(|(_, count, _)| *count).collect();
+        let found = unfair(&counts).expect("two are short");
+        let told = stragglers(&each, &found, |host| format!("n{host}"));
+        let is = |place: usize| (told[place].host.as_str(), told[place].level, told[place].loss);
+        assert_eq!((told.len(), is(0), is(1)), (2, ("n3", 0.25, 0.75), ("n1", 0.5, 0.25)));
     }
 
     #[test]

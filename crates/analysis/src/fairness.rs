@@ -8,6 +8,8 @@ const LEAST_COUNT: f64 = 400.0;
 /// How evenly requests were spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
+    /// The median of all.
+    pub median: f64,
     /// The least of all, as a share of the median.
     pub least: f64,
     /// The most of all, as a share of the median.
@@ -22,6 +24,11 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Whether who got this has too little.
+    pub fn is_short(&self, count: f64) -> bool {
+        count < LEAST_SHARE * self.median
+    }
+
     /// Whether somebody got too little.
     pub fn is_unfair(&self) -> bool {
         self.short > 0
@@ -43,6 +50,7 @@ pub fn spread(counts: &[f64]) -> Option<Spread> {
     }
     let squares: f64 = counts.iter().map(|count| count * count).sum();
     Some(Spread {
+        median,
         least: sorted[0] / median,
         most: sorted[sorted.len() - 1] / median,
         jain: sum * sum / (n * squares),

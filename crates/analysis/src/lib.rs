@@ -52,4 +52,4 @@ pub use row::{Cpu, Done, Progress, ResultRow, Sure};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;
-pub use warning::{QUANTILES, Quantile, Warning};
+pub use warning::{QUANTILES, Quantile, Straggler, Warning};

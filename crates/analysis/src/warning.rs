@@ -26,6 +26,17 @@ pub const QUANTILES: [Quantile; 5] = [
     Quantile { name: "p99.99", key: "p99_99", share: 0.9999 },
 ];
 
+/// A host that did much less than the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Straggler {
+    /// Its name.
+    pub host: String,
+    /// What it did for each worker, as a share of the median host.
+    pub level: f64,
+    /// Its part of the loss, 0 to 1: of the requests that all stragglers together lack to the median host, for each of their workers.
+    pub loss: f64,
+}
+
 /// A reason to doubt a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -153,8 +164,8 @@ pub enum Warning {
         short: u32,
         /// Of how many.
         of: u32,
-        /// The least, as a share of the median.
-        least: f64,
+        /// Who they are, those that lack most first; at most three.
+        stragglers: Vec<Straggler>,
     },
     /// Rate and latency together make more requests outstanding than there can have been.
     LittleBroken {

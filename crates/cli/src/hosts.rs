@@ -2,7 +2,7 @@
 
 use crate::args::HostArgs;
 use crate::failure::Failure;
-use crate::signals::{self, Work};
+use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
@@ -24,6 +24,8 @@ pub struct Hosts {
     pub fleet: Fleet,
     /// The targets of each, in the order of the hosts.
     pub targets: Vec<Vec<String>>,
+    /// Hosts that have no agent, each with the reason; only of a look that does without them.
+    pub unreached: Vec<String>,
     /// Ended with them, if it is ours.
     _job: Option<SlurmJob>,
 }
@@ -40,15 +42,26 @@ pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> 
 
 /// Starts the agents for a run, each allowed to touch its own targets. Ctrl-C reaches them from here on.
 pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
-    start_for(Work::Run, args, targets_of, lost_after)
+    start_for(Work::Run, args, targets_of, lost_after, true)
 }
 
 /// Starts the agents for a look at each host and at `targets` there.
 pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
-    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after)
+    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, true)
 }
 
-fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
+/// The same for those of the hosts that can be reached; it is a failure if none can.
+pub fn look_where_reached(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
+    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, false)
+}
+
+fn start_for(
+    work: Work,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    lost_after: Nanos,
+    needs_all: bool,
+) -> Result<Hosts, Failure> {
     // First of all: who sees an agent may already send a signal.
     let signalled = signals::watch(work);
     let version = env!("CARGO_PKG_VERSION");
@@ -57,17 +70,17 @@ fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after
         let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
         let fleet = Fleet::simulated(version, names.len() as u32);
         signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets: targets_of(&names)?, _job: None });
+        return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), _job: None });
     }
-    let Some(way) = way(args)? else {
+    let Some(way) = way(args, &signalled)? else {
         let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
         signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets, _job: None });
+        return Ok(Hosts { fleet, targets, unreached: Vec::new(), _job: None });
     };
-    let targets = targets_of(&way.hosts)?;
+    let mut targets = targets_of(&way.hosts)?;
     let real = |targets: &Vec<String>| targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect();
-    let wanted = Wanted {
+    let mut wanted = Wanted {
         via: way.via,
         hosts: way.hosts,
         allow: targets.iter().map(real).collect(),
@@ -76,15 +89,39 @@ fn start_for(work: Work, args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after
         fanout: args.fanout,
         by: None,
     };
-    let launched = launch::launch(&wanted).map_err(|errors| refused(&errors))?;
+    let mut launched = launch::launch(&wanted);
+    let mut unreached = Vec::new();
+    if let (Err(errors), false) = (&launched, needs_all) {
+        let is_there = reached(&wanted.hosts, errors);
+        if is_there.contains(&true) && is_there.contains(&false) {
+            unreached = errors.iter().map(ToString::to_string).collect();
+            keep(&mut targets, &is_there);
+            keep(&mut wanted.hosts, &is_there);
+            keep(&mut wanted.allow, &is_there);
+            launched = launch::launch(&wanted);
+        }
+    }
+    let launched = launched.map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);
     signalled.reach(fleet.interrupter());
-    Ok(Hosts { fleet, targets, _job: way.job })
+    Ok(Hosts { fleet, targets, unreached, _job: way.job })
+}
+
+/// Whether nothing is said against each of the hosts. An error of several names them all.
+fn reached(hosts: &[String], errors: &[launch::LaunchError]) -> Vec<bool> {
+    let is_named = |host: &String| errors.iter().any(|error| error.host.split(',').any(|name| name == host));
+    hosts.iter().map(|host| !is_named(host)).collect()
+}
+
+fn keep<T>(list: &mut Vec<T>, is_kept: &[bool]) {
+    let mut is_kept = is_kept.iter();
+    list.retain(|_| is_kept.next() == Some(&true));
 }
 
 /// Removes the copies of the program from the hosts. False where no hosts were named.
 pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
-    let Some(way) = way(args)? else { return Ok(false) };
+    let signalled = signals::watch(Work::Look);
+    let Some(way) = way(args, &signalled)? else { return Ok(false) };
     launch::forget(&way.via, &way.hosts).map_err(|errors| refused(&errors))?;
     Ok(true)
 }
@@ -95,11 +132,12 @@ fn refused(errors: &[launch::LaunchError]) -> Failure {
 }
 
 /// What the arguments ask for; `None` is this machine alone, in this process.
-fn way(args: &HostArgs) -> Result<Option<Way>, Failure> {
+fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
     let usage = |what: String| Failure::Usage(format!("error: {what}"));
     let target = |what: String| Failure::Target(format!("error: {what}"));
     if let Some(options) = &args.slurm {
-        return SlurmJob::allocate(options).map(of_job).map(Some).map_err(target);
+        let job = signalled.slurm().allocate(options);
+        return job.inspect_err(|_| signalled.or_end()).map(of_job).map(Some).map_err(target);
     }
     if let Some(selector) = &args.kubernetes {
         let options: Vec<String> =
@@ -181,12 +219,24 @@ mod tests {
 
     fn asked(list: &str) -> Result<Option<(Via, Vec<String>)>, String> {
         let args = HostArgs { hosts: Some(list.to_owned()), ..HostArgs::default() };
-        way(&args).map(|way| way.map(|way| (way.via, way.hosts))).map_err(|failure| failure.to_string())
+        way(&args, &Signalled::default())
+            .map(|way| way.map(|way| (way.via, way.hosts)))
+            .map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn hosts_that_nothing_is_said_against_are_kept() {
+        let mut hosts = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let error = |host: &str| launch::LaunchError { host: host.to_owned(), what: "gone".to_owned() };
+        let is_there = reached(&hosts, &[error("b,d"), error("bb")]);
+        assert_eq!(is_there, [true, false, true, false]);
+        keep(&mut hosts, &is_there);
+        assert_eq!(hosts, ["a", "c"]);
     }
 
     #[test]
     fn a_list_is_ssh_or_this_machine() {
-        assert_eq!(way(&HostArgs::default()).map(|way| way.is_none()).map_err(|_| ()), Ok(true));
+        assert_eq!(way(&HostArgs::default(), &Signalled::default()).map(|way| way.is_none()).map_err(|_| ()), Ok(true));
         assert_eq!(asked("n[1-2]"), Ok(Some((Via::Ssh, vec!["n1".into(), "n2".into()]))));
         assert_eq!(asked("local:2"), Ok(Some((Via::Local, vec!["local-1".into(), "local-2".into()]))));
         assert!(asked("local:0").expect_err("none").contains("local:1"));

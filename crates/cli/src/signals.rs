@@ -2,6 +2,7 @@
 
 use crate::screen;
 use fleet::Interrupter;
+use fleet::launch::SlurmRequest;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,14 +32,26 @@ impl Work {
 }
 
 /// Where the signals of a process go: to a fleet once there is one, and until then to the end of the process.
+#[derive(Default)]
 pub struct Signalled {
     interrupter: Arc<Mutex<Option<Interrupter>>>,
+    slurm: SlurmRequest,
 }
 
 impl Signalled {
     /// From here on, signals interrupt this fleet.
     pub fn reach(&self, interrupter: Interrupter) {
         *held(&self.interrupter) = Some(interrupter);
+    }
+
+    /// What is asked of Slurm with this is given back, whichever signal ends the process.
+    pub fn slurm(&self) -> &SlurmRequest {
+        &self.slurm
+    }
+
+    /// Comes back unless a signal is about to end the process: what failed because of that is nobody's failure.
+    pub fn or_end(&self) {
+        drop(held(&self.interrupter));
     }
 }
 
@@ -54,20 +67,22 @@ fn held(interrupter: &Mutex<Option<Interrupter>>) -> MutexGuard<'_, Option<Inter
 /// Where signals cannot be had, a signal just ends the process: nothing that was recorded is lost, but nothing is reported either.
 pub fn watch(work: Work) -> Signalled {
     let (stopping, stopped) = work.words();
-    let signalled = Signalled { interrupter: Arc::default() };
+    let signalled = Signalled::default();
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return signalled };
-    let interrupter = signalled.interrupter.clone();
+    let (interrupter, slurm) = (signalled.interrupter.clone(), signalled.slurm.clone());
     std::thread::spawn(move || {
         for (count, _) in signals.forever().enumerate() {
             if count > 0 {
                 screen::restore();
                 eprintln!("{stopped}");
+                slurm.call_off();
                 std::process::exit(130);
             }
             // Held while the process ends: a fleet that is ready in this very moment does not begin.
             let interrupter = held(&interrupter);
             let Some(interrupter) = interrupter.as_ref() else {
                 eprintln!("\nstopped before anything was loaded");
+                slurm.call_off();
                 std::process::exit(130);
             };
             // In the middle of a picture nobody could read it.

@@ -1,6 +1,7 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the recorder.
 
 mod clean;
+mod unrecorded;
 
 use crate::agent::{self, Guard};
 use crate::comeback::{Comebacks, Epochs};
@@ -9,6 +10,7 @@ use crate::coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 use crate::launch::{Agents, LastWords, Process, Wanted};
 use crate::link::{Frame, Inlet, Link, LinkError, pair};
 use crate::packed::Unpacker;
+use crate::packed_interval;
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::watch::{Watch, Watched};
@@ -24,6 +26,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use unrecorded::Unrecorded;
 
 /// How often the coordinator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
@@ -179,11 +182,11 @@ pub struct Ending {
 
 /// Who keeps a run's events, and says how it goes on.
 pub trait Director {
-    /// Takes in what happened.
+    /// Takes in what happened, in its order: all that came together, at least one event and at most a few hundred.
     ///
     /// # Errors
-    /// It cannot be kept; the reason in words. The run ends.
-    fn record(&mut self, event: &Event) -> Result<(), String>;
+    /// They cannot be kept; the reason in words. The run ends.
+    fn record(&mut self, events: &[Event]) -> Result<(), String>;
 
     /// The point that follows those that were measured; `None` ends the run.
     fn next(&mut self) -> Option<Addition>;
@@ -194,13 +197,13 @@ pub trait Director {
 
 /// A run that goes as it was planned.
 struct Planned<'a> {
-    record: &'a mut dyn FnMut(&Event) -> Result<(), String>,
+    record: &'a mut dyn FnMut(&[Event]) -> Result<(), String>,
     is_steady: &'a dyn Fn(&[f64]) -> bool,
 }
 
 impl Director for Planned<'_> {
-    fn record(&mut self, event: &Event) -> Result<(), String> {
-        (self.record)(event)
+    fn record(&mut self, events: &[Event]) -> Result<(), String> {
+        (self.record)(events)
     }
 
     fn next(&mut self) -> Option<Addition> {
@@ -365,7 +368,7 @@ impl Fleet {
         }
     }
 
-    /// Runs these stages of `plan` and hands every event to `record` in order. An error of `record` ends the run: a figure that
+    /// Runs these stages of `plan` and hands every event to `record` in order, those together that wait together. An error of `record` ends the run: a figure that
     /// nobody keeps is not worth a load. `is_steady` is [`Director::is_steady`]. With `keep_data`, the files of the run stay on the targets.
     pub fn run(
         self,
@@ -373,7 +376,7 @@ impl Fleet {
         stages: &[u32],
         keep_data: bool,
         is_steady: &dyn Fn(&[f64]) -> bool,
-        record: &mut dyn FnMut(&Event) -> Result<(), String>,
+        record: &mut dyn FnMut(&[Event]) -> Result<(), String>,
     ) -> Ending {
         self.direct(plan, stages, keep_data, &mut Planned { record, is_steady })
     }
@@ -385,16 +388,28 @@ impl Fleet {
         coordinator.identify(self.identities.take().unwrap_or_default());
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
+        let mut events = Unrecorded::default();
         loop {
-            let input = match inputs.pop_front() {
+            let waiting = inputs.pop_front().or_else(|| {
+                let may_wait = events.may_wait() && ticked.elapsed() < TICK;
+                may_wait.then(|| self.inputs.try_recv().ok()).flatten()
+            });
+            let input = match waiting {
                 Some(input) => input,
-                None => self.next_input(&mut ticked),
+                None => match events.record(director) {
+                    Some(unrecordable) => unrecordable,
+                    None => self.next_input(&mut ticked),
+                },
             };
             if self.is_called_off(&input) {
                 continue;
             }
             for action in coordinator.step(input, self.now()) {
-                match self.perform(action, director) {
+                // What others are told or see next holds for what is on record.
+                if !matches!(action, Action::Emit(_) | Action::Ping { .. } | Action::Finish { .. }) {
+                    inputs.extend(events.record(director));
+                }
+                match self.perform(action, director, &mut events) {
                     Done::Yes => {}
                     Done::Then(input) => inputs.push_back(input),
                     Done::Dropped(cut_off) => {
@@ -467,7 +482,7 @@ impl Fleet {
         Now { steady_ns: self.clock.now_ns(), unix_ns: unix_ns() }
     }
 
-    fn perform(&mut self, action: Action, director: &mut dyn Director) -> Done {
+    fn perform(&mut self, action: Action, director: &mut dyn Director, events: &mut Unrecorded) -> Done {
         let sent = match action {
             Action::Send { host, message } => (host, self.send(host, &message)),
             Action::Ping { host } => (host, self.ping(host)),
@@ -480,10 +495,8 @@ impl Fleet {
                 if matches!(event, Event::RunEnded { .. }) {
                     self.is_over.store(true, Ordering::Release);
                 }
-                return match director.record(&event) {
-                    Ok(()) => Done::Yes,
-                    Err(why) => Done::Then(Input::Unrecordable(why)),
-                };
+                events.push(event);
+                return Done::Yes;
             }
             Action::Placed { ticket, marked } => {
                 if let Some(who) = self.waiting.who().remove(&ticket) {
@@ -504,7 +517,13 @@ impl Fleet {
             Action::Judge { stage, rounds } => {
                 return Done::Then(Input::Judged { stage, is_steady: director.is_steady(&rounds) });
             }
-            Action::Finish { end, left } => return Done::Over(Ending { end, left }),
+            Action::Finish { end, left } => {
+                let end = match events.record(director) {
+                    Some(Input::Unrecordable(why)) => RunEnd::Failed(why),
+                    _ => end,
+                };
+                return Done::Over(Ending { end, left });
+            }
         };
         match sent {
             (host, Some(Err(_))) => {
@@ -598,6 +617,7 @@ impl Reader {
                 Some(sample) => FromAgent::Counters(Box::new(sample)),
                 None => return Ok(None),
             },
+            FromAgent::Sampled(frame) => FromAgent::Sample(Box::new(packed_interval::unpack(&frame)?)),
             message => message,
         };
         Ok(Some(Input::Heard { host, message, at_ns }))

@@ -121,8 +121,10 @@ pub enum FromAgent {
         /// What the agent's clock showed then.
         agent_ns: u64,
     },
-    /// An interval is over.
+    /// An interval is over. On the way, this is [`FromAgent::Sampled`], unless that [is not worth it](crate::pack).
     Sample(Box<IntervalSample>),
+    /// The same, made small by [`pack`](crate::pack): who hears all of a host's makes the former of it again.
+    Sampled(Frame),
     /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`], unless it is larger than any host's.
     Counters(Box<CounterSample>),
     /// The same, made small by a [`Packer`](crate::Packer): who hears all of a host's makes the former of it again.
@@ -197,6 +199,8 @@ pub enum Outcome {
     Nothing(String),
     /// It stays; the reason and remedy in words.
     Failed(String),
+    /// It left a call unanswered for too long, and what became of it is not known; the same.
+    Unanswered(String),
 }
 
 #[cfg(test)]

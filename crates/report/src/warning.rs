@@ -1,7 +1,18 @@
 //! Each doubt as a sentence, with its figure and what to do about it.
 
 use crate::{ceiling, words};
-use analysis::Warning;
+use analysis::{Straggler, Warning};
+
+/// A host that did much less than the others, with its level and its part of the loss.
+fn straggler(one: &Straggler) -> String {
+    let loss = words::share(one.loss);
+    format!("{} did {} ({loss} of what is missing)", one.host, words::share(below(one.level)))
+}
+
+/// A share in whole percent that is not rounded up to a limit that it is below.
+fn below(share: f64) -> f64 {
+    (share * 100.0).floor() / 100.0
+}
 
 /// A doubt as a sentence: what, how much, and what would lift it.
 pub fn sentence(warning: &Warning) -> String {
@@ -79,13 +90,17 @@ pub fn sentence(warning: &Warning) -> String {
             "{} of {} of a host did less than 80 % of the median worker there, the slowest {}: the total hides that some were starved.",
             words::count(u64::from(*short)),
             words::counted(u64::from(*of), "worker"),
-            words::share(*least)
+            words::share(below(*least))
         ),
-        Warning::UnequalHosts { short, of, least } => format!(
-            "{} of {} did less than 80 % of the median host for each worker, the slowest {}: the total hides that.",
+        Warning::UnequalHosts { short, of, stragglers } => format!(
+            "{} of {} did less than 80 % of the median host for each worker, which the total hides: {}{}.",
             words::count(u64::from(*short)),
             words::counted(u64::from(*of), "host"),
-            words::share(*least)
+            stragglers.iter().map(straggler).collect::<Vec<_>>().join(", "),
+            match (*short as usize).saturating_sub(stragglers.len()) {
+                0 => String::new(),
+                others => format!(", and {}", words::counted(others as u64, "other")),
+            }
         ),
         Warning::LittleBroken { found, most } => format!(
             "Rate × mean latency makes {found:.1} requests outstanding, and there were never more than {most:.0} (Little's law): one of the two figures is wrong."
@@ -139,6 +154,9 @@ mod tests {
 
     #[test]
     fn every_doubt_is_a_sentence_with_its_figure() {
+        let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
+        let stragglers =
+            vec![straggler("node3", 0.21, 0.5), straggler("node7", 0.5, 0.25), straggler("node9", 0.799, 0.125)];
         let all = [
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
             Warning::ReadFromMemory { share: 0.97 },
@@ -160,7 +178,7 @@ mod tests {
             Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
             Warning::NotSteady { range: 0.31, slope: -0.12 },
             Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
-            Warning::UnequalHosts { short: 2, of: 6, least: 0.7 },
+            Warning::UnequalHosts { short: 5, of: 16, stragglers },
             Warning::LittleBroken { found: 400.0, most: 320.0 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::NotPreconditioned,

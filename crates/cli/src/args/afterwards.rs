@@ -7,7 +7,7 @@ use model::audit::Basis;
 use model::cluster::WhatIf;
 use model::load::Rate;
 use model::spec::Override;
-use model::{Bytes, Percent};
+use model::{Bytes, Nanos, Percent};
 use std::path::PathBuf;
 
 /// How findings are shown.
@@ -190,6 +190,10 @@ pub struct VerifyArgs {
     /// How many damaged blocks to tell one by one; all are counted.
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub list: usize,
+
+    /// How long the data may leave a call unanswered before they are given up, 100ms to 1h.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub patience: Nanos,
 
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]

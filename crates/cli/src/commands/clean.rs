@@ -23,9 +23,11 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
         (targets, _) => targets,
     };
     if !targets.is_empty() {
-        let started = hosts::look(&args.hosts, targets, LOST_AFTER)?;
+        let started = hosts::look_where_reached(&args.hosts, targets, LOST_AFTER)?;
         let cleaned = started.fleet.clean(targets, patience).map_err(failure)?;
-        let told = told(&cleaned);
+        let mut told = told(&cleaned);
+        // Who is not there keeps nobody from cleaning the others.
+        told.errors.extend(started.unreached.iter().map(|why| format!("error: {why}")));
         print(&told.done)?;
         if !told.errors.is_empty() {
             return Err(Failure::Target(told.errors.join("\n")));
@@ -65,7 +67,9 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
                 told.done.push_str(&line);
             }
             Outcome::Nothing(_) if is_gone(&cleaned.target) => {}
-            Outcome::Nothing(why) | Outcome::Failed(why) => told.errors.push(format!("error: {}{why}", at(host))),
+            Outcome::Nothing(why) | Outcome::Failed(why) | Outcome::Unanswered(why) => {
+                told.errors.push(format!("error: {}{why}", at(host)));
+            }
         }
     }
     told

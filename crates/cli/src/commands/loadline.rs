@@ -120,12 +120,14 @@ struct Searcher {
 }
 
 impl Director for Searcher {
-    fn record(&mut self, event: &Event) -> Result<(), String> {
-        self.began |= is_worth_a_record(event);
-        show_live(&mut self.view, &mut self.live, event);
-        self.writer.append(event).map_err(|error| error.to_string())?;
-        self.record.apply(event.clone());
-        self.views.event(&self.record.plan, event);
+    fn record(&mut self, events: &[Event]) -> Result<(), String> {
+        self.began |= events.iter().any(is_worth_a_record);
+        events.iter().for_each(|event| show_live(&mut self.view, &mut self.live, event));
+        self.writer.append_all(events).map_err(|error| error.to_string())?;
+        for event in events {
+            self.record.apply(event.clone());
+            self.views.event(&self.record.plan, event);
+        }
         Ok(())
     }
 

@@ -117,11 +117,11 @@ fn record(
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
-    let ending = started.fleet.run(plan, stages, how.keep_data, &analysis::steady::is_steady, &mut |event| {
-        began |= is_worth_a_record(event);
-        show_live(&mut view, &mut live, event);
-        writer.append(event).map_err(|error| error.to_string())?;
-        views.event(plan, event);
+    let ending = started.fleet.run(plan, stages, how.keep_data, &analysis::steady::is_steady, &mut |events| {
+        began |= events.iter().any(is_worth_a_record);
+        events.iter().for_each(|event| show_live(&mut view, &mut live, event));
+        writer.append_all(events).map_err(|error| error.to_string())?;
+        events.iter().for_each(|event| views.event(plan, event));
         Ok(())
     });
     // What comes now is for the terminal as it was.

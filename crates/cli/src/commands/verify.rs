@@ -7,6 +7,7 @@ use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Damaged blocks that are told one by one are kept in memory.
@@ -14,6 +15,7 @@ const MOST_LISTED: usize = 1 << 20;
 
 /// Checks the data of a run; only reads.
 pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
+    let patience = super::patience(args.patience)?;
     let record = store::read(&args.run).map_err(|error| Failure::RunFile(format!("error: {error}")))?;
     let options = AuditOptions {
         basis: args.acknowledged,
@@ -22,9 +24,11 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         scenario: args.scenario.as_deref(),
         kept: args.list.min(MOST_LISTED),
     };
-    let mut progress = Progress::new(args.quiet);
-    let looked = engine::audit(&record, &options, &mut |step| progress.step(step));
-    progress.end();
+    let run_id = record.plan.run_id.clone();
+    let progress = Arc::new(Mutex::new(Progress::new(args.quiet)));
+    let theirs = Arc::clone(&progress);
+    let looked = engine::audit(record, &options, patience, move |step| held(&theirs).step(step));
+    held(&progress).end();
     let audit = looked.map_err(|error| {
         // Paths and names come from the run file, and that from anybody.
         let text = harmless(&format!("error: {error}"));
@@ -35,10 +39,15 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         }
     })?;
     match args.json {
-        true => print_json(&report::verify::json(&audit, env!("CARGO_PKG_VERSION"), &record.plan.run_id))?,
+        true => print_json(&report::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
         false => print(&report::verify::table(&audit))?,
     }
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
+}
+
+fn held(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    // It is only about a line of text.
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A line on standard error that says how far it is.
@@ -73,8 +82,9 @@ impl Progress {
         self.has_line = self.is_terminal;
     }
 
-    /// Takes the line away.
+    /// Takes the line away, and draws no other: a look that was given up may still go on.
     fn end(&mut self) {
+        self.every = None;
         if self.has_line {
             eprint!("\r\x1b[K");
         }

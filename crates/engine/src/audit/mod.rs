@@ -12,11 +12,12 @@ mod sound;
 
 use crate::contents::Identity;
 use crate::error::EngineError;
+use crate::target::{Doing, Haste, Progress, patiently};
 use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
 use model::plan::{Extent, HostPlan, HostStage, Stop, TargetFile, Worker};
 use model::spec::Access;
-use model::{Percent, Record, StageEnd, WriteMark};
+use model::{Nanos, Percent, Record, StageEnd, WriteMark};
 use places::Place;
 use replay::{Map, Region, Writer};
 use scan::{CHUNK, Hit, Scan, Tally};
@@ -79,19 +80,39 @@ impl From<EngineError> for AuditError {
     }
 }
 
-/// Looks at the data of `record`'s run, and tells `tick` how far it has got. Only reads.
+/// Looks at the data of `record`'s run, and tells `tick` how far it has got. Only reads. A target that leaves a call unanswered for longer than
+/// `patience` is given up, and with it the look.
 ///
 /// # Errors
-/// When the run wrote nothing that can be checked, its data are not there or in use, or the record contradicts itself. Layouts of scenarios that were
-/// removed are told in the notes; it is an error if none stands.
+/// When the run wrote nothing that can be checked, its data are not there, in use or do not answer, or the record contradicts itself. Layouts of
+/// scenarios that were removed are told in the notes; it is an error if none stands.
 pub fn audit(
+    record: Record,
+    options: &AuditOptions<'_>,
+    patience: Nanos,
+    mut tick: impl FnMut(AuditStep) + Send + 'static,
+) -> Result<Audit, AuditError> {
+    // A thread that is given up keeps what it was given.
+    let (targets, host, scenario) =
+        (options.targets.to_vec(), options.host.map(str::to_owned), options.scenario.map(str::to_owned));
+    let (basis, kept) = (options.basis, options.kept);
+    patiently(patience, &Haste::default(), Doing::Checking, move |progress| {
+        let (host, scenario) = (host.as_deref(), scenario.as_deref());
+        let options = AuditOptions { basis, targets: &targets, host, scenario, kept };
+        Ok(look(&record, &options, progress, &mut tick))
+    })?
+}
+
+/// The same, for as long as it takes.
+fn look(
     record: &Record,
     options: &AuditOptions<'_>,
+    progress: &Progress,
     tick: &mut dyn FnMut(AuditStep),
 ) -> Result<Audit, AuditError> {
     let plan = host(record, options.host)?;
     if !plan.parts.is_empty() {
-        return parts::audit(record, plan, options, tick);
+        return parts::audit(record, plan, options, (progress, tick));
     }
     if let Some(wanted) = options.scenario {
         let text = format!(
@@ -101,20 +122,23 @@ pub fn audit(
     }
     match uncheckable(plan) {
         Some(why) => Err(AuditError::Usage(why.to_owned())),
-        None => audit_layout(record, plan, options, tick),
+        None => audit_layout(record, plan, options, (progress, tick)),
     }
 }
+
+/// Who hears how far it is: whoever waits for the target, and whoever looks on.
+type Told<'a> = (&'a Progress, &'a mut dyn FnMut(AuditStep));
 
 /// Looks at one layout: `plan` has no parts.
 fn audit_layout(
     record: &Record,
     plan: &HostPlan,
     options: &AuditOptions<'_>,
-    tick: &mut dyn FnMut(AuditStep),
+    told: Told<'_>,
 ) -> Result<Audit, AuditError> {
     sound::check(plan).map_err(damaged)?;
-    let places = places::open(plan, options.targets)?;
-    audit_places(record, plan, &places, options, MOST_BLOCKS, tick)
+    let places = places::open(plan, options.targets, told.0)?;
+    audit_places(record, plan, &places, (options, MOST_BLOCKS), told)
 }
 
 /// Why the bytes of a layout say nothing, if they do not.
@@ -198,9 +222,8 @@ fn audit_places(
     record: &Record,
     plan: &HostPlan,
     places: &[Place],
-    options: &AuditOptions<'_>,
-    most_blocks: u64,
-    tick: &mut dyn FnMut(AuditStep),
+    (options, most_blocks): (&AuditOptions<'_>, u64),
+    (progress, tick): Told<'_>,
 ) -> Result<Audit, AuditError> {
     let known = known(record, plan, options.basis)?;
     let writers: Vec<Writer<'_>> = known.iter().map(writer).collect();
@@ -216,6 +239,7 @@ fn audit_places(
         let mut map = Map { regions, files: &files, grain };
         map.replay(&writers, &mut |requests| {
             replayed += requests;
+            progress.step();
             tick(AuditStep::Replayed(replayed));
         });
         for region in &map.regions {
@@ -224,7 +248,8 @@ fn audit_places(
             let identity = Identity { filled: false, ..Identity::of(plan) };
             let size = files[index].size.0;
             let given_back = &given_back;
-            let scan = Scan { region, identity, given_back, grain: grain as usize, size, kept: options.kept };
+            let scan = Scan { region, progress, identity, given_back, grain: grain as usize, size, kept: options.kept };
+            progress.at(&places[index].path);
             let tally = scan.run(&places[index].file, &mut |bytes| {
                 read += bytes;
                 tick(AuditStep::Read(read, total));

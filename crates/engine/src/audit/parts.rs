@@ -1,6 +1,6 @@
 //! Runs whose scenarios had layouts of their own: each that still stands is looked at by itself, and of the others it is said why they cannot be.
 
-use super::{AuditError, AuditOptions, AuditStep, audit_layout, damaged, uncheckable};
+use super::{AuditError, AuditOptions, Told, audit_layout, damaged, uncheckable};
 use model::Record;
 use model::audit::Audit;
 use model::plan::{HostPlan, Part};
@@ -18,7 +18,7 @@ pub(super) fn audit(
     record: &Record,
     plan: &HostPlan,
     options: &AuditOptions<'_>,
-    tick: &mut dyn FnMut(AuditStep),
+    told: Told<'_>,
 ) -> Result<Audit, AuditError> {
     let (mut standing, mut notes) = (Vec::new(), Vec::new());
     let mut names = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn audit(
         );
         return Err(AuditError::Usage(text));
     }
-    let whole = together(record, &standing, options, tick)?;
+    let whole = together(record, &standing, options, told)?;
     Ok(Audit { notes: [whole.notes, notes].concat(), ..whole })
 }
 
@@ -59,7 +59,7 @@ fn together(
     record: &Record,
     standing: &[(String, Box<HostPlan>)],
     options: &AuditOptions<'_>,
-    tick: &mut dyn FnMut(AuditStep),
+    (progress, tick): Told<'_>,
 ) -> Result<Audit, AuditError> {
     let mut here = options.targets;
     let wanted: usize = standing.iter().map(|(_, plan)| plan.targets.len()).sum();
@@ -79,7 +79,7 @@ fn together(
         here = rest;
         let told = whole.as_ref().map_or(0, |audit| audit.findings.len());
         let options = AuditOptions { targets: own, kept: options.kept.saturating_sub(told), ..*options };
-        let audit = audit_layout(record, plan, &options, tick)?;
+        let audit = audit_layout(record, plan, &options, (progress, tick))?;
         match &mut whole {
             None => whole = Some(audit),
             Some(whole) => add(whole, audit),

@@ -2,7 +2,7 @@
 
 use super::AuditError;
 use crate::error::EngineError;
-use crate::target::{lock_for_one, run_of};
+use crate::target::{Progress, lock_for_one, run_of};
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::testbed::{DATA_DIR, MARKER};
 use rustix::fs::{Mode, OFlags};
@@ -21,7 +21,7 @@ pub(super) struct Place {
 }
 
 /// Opens all files of `plan`, in their order; its targets stand at `here`, if that is not empty.
-pub(super) fn open(plan: &HostPlan, here: &[String]) -> Result<Vec<Place>, AuditError> {
+pub(super) fn open(plan: &HostPlan, here: &[String], progress: &Progress) -> Result<Vec<Place>, AuditError> {
     if !here.is_empty() && here.len() != plan.targets.len() {
         let was: Vec<&str> = plan.targets.iter().map(|target| target.path.as_str()).collect();
         let text = format!(
@@ -34,7 +34,7 @@ pub(super) fn open(plan: &HostPlan, here: &[String]) -> Result<Vec<Place>, Audit
     }
     let mut places = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
-        open_target(plan, target, here.get(index).map(String::as_str), &mut places)?;
+        open_target(plan, target, here.get(index).map(String::as_str), progress, &mut places)?;
     }
     Ok(places)
 }
@@ -43,11 +43,13 @@ fn open_target(
     plan: &HostPlan,
     target: &Target,
     here: Option<&str>,
+    progress: &Progress,
     places: &mut Vec<Place>,
 ) -> Result<(), AuditError> {
     let PlannedTarget::Directory { root } = &target.kind else {
         for file in &target.files {
             let path = here.unwrap_or(&file.path);
+            progress.at(path);
             let opened = open_file(plan, path)?;
             if let Err(Errno::WOULDBLOCK) = lock_for_one(opened.as_fd(), true) {
                 return Err(in_use(path));
@@ -56,11 +58,13 @@ fn open_target(
         }
         return Ok(());
     };
+    progress.at(here.unwrap_or(root));
     let root = here.map_or_else(|| PathBuf::from(root), root_of);
     let marker = marker(plan, &root)?;
     for file in &target.files {
         let path = root.join(name_of(file)?);
         let path = path.to_string_lossy().into_owned();
+        progress.at(&path);
         let marker = marker.as_ref().and_then(|marker| marker.try_clone().ok());
         places.push(Place { file: open_file(plan, &path)?, path, _marker: marker });
     }

@@ -2,6 +2,7 @@
 
 use super::replay::Region;
 use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
+use crate::target::Progress;
 use model::audit::{DamageKind, FileAudit};
 use model::plan::Extent;
 use std::ops::Range;
@@ -41,6 +42,8 @@ pub(super) struct Tally {
 /// What to look at, and for what.
 pub(super) struct Scan<'a> {
     pub(super) region: &'a Region,
+    /// Hears of each read that was answered.
+    pub(super) progress: &'a Progress,
     pub(super) identity: Identity,
     /// Where workers of the run gave blocks back: zeros are right there.
     pub(super) given_back: &'a [Extent],
@@ -96,7 +99,9 @@ impl Scan<'_> {
     /// Reads and judges `length` bytes with the help of `buffer`, block by block where they cannot be read as a whole.
     fn chunk(&self, file: &OwnedFd, offset: u64, length: usize, buffer: &mut [u8], tally: &mut Tally) {
         // Direct I/O takes whole pages only; what stands behind the end does not come back.
-        if let Brought::Bytes(bytes) = read(file, offset, &mut buffer[..length.next_multiple_of(PAGE)])
+        let brought = read(file, offset, &mut buffer[..length.next_multiple_of(PAGE)]);
+        self.progress.step();
+        if let Brought::Bytes(bytes) = brought
             && bytes.len() >= length
         {
             return self.judge_chunk(offset, &bytes[..length], tally);
@@ -104,7 +109,9 @@ impl Scan<'_> {
         for (index, block) in buffer[..length].chunks_mut(self.grain).enumerate() {
             let offset = offset + (index * self.grain) as u64;
             let length = block.len();
-            match read(file, offset, block) {
+            let brought = read(file, offset, block);
+            self.progress.step();
+            match brought {
                 Brought::Bytes(bytes) if bytes.len() == length => self.judge_chunk(offset, block, tally),
                 Brought::Bytes(_) => self.missing(offset, "nothing: the file ends before it".to_owned(), tally),
                 Brought::Failed(error) => self.missing(offset, format!("an error: {error}"), tally),

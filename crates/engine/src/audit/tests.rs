@@ -245,9 +245,9 @@ fn save(host: &HostPlan, files: &[Vec<u8>]) {
     }
 }
 
-fn look(record: &Record, basis: Basis) -> Audit {
+fn looked(record: &Record, basis: Basis) -> Audit {
     let options = AuditOptions { basis, targets: &[], host: None, scenario: None, kept: 16 };
-    audit(record, &options, &mut |_| {}).expect("can be looked at")
+    look(record, &options, &Progress::default(), &mut |_| {}).expect("can be looked at")
 }
 
 fn prepare() -> Work {
@@ -290,13 +290,13 @@ fn after_a_crash_at_any_instant_nothing_is_missed_where_nothing_is_missing() {
             let host = host_plan(folder.path(), &works, 1 + shape as u32 % 2, grain);
             let (record, disk) = crashed(&host, seed, seed % 2 == 1);
             save(&host, &disk.cache);
-            let audit = look(&record, Basis::Completed);
+            let audit = looked(&record, Basis::Completed);
             assert!(audit.is_clean(), "shape {shape}, seed {seed}: {:?}", audit.findings);
             assert!(audit.acknowledged_writes > 1000 / (grain / 4096), "{}", audit.acknowledged_writes);
             let blocks: u64 = audit.files.iter().map(|file| file.good).sum();
             assert_eq!(blocks, host.files().count() as u64 * FILE / grain, "everything was prepared");
             save(&host, &disk.platter);
-            let audit = look(&record, Basis::Durable);
+            let audit = looked(&record, Basis::Durable);
             assert!(audit.is_clean(), "durable, shape {shape}, seed {seed}: {:?}", audit.findings);
         }
     }
@@ -313,7 +313,7 @@ fn what_was_not_durable_is_missed_after_a_power_cut_only_if_completed_is_asked_f
     for seed in 0..20 {
         let (record, disk) = crashed(&host, seed, false);
         save(&host, &disk.platter);
-        let (durable, completed) = (look(&record, Basis::Durable), look(&record, Basis::Completed));
+        let (durable, completed) = (looked(&record, Basis::Durable), looked(&record, Basis::Completed));
         assert!(durable.is_clean(), "seed {seed}: {:?}", durable.findings);
         assert!(durable.acknowledged_writes > 400 && durable.acknowledged_writes < completed.acknowledged_writes);
         let [_, rest @ ..] = completed.damaged();
@@ -331,14 +331,14 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     let host = host_plan(folder.path(), &[prepare(), load(4096, 0, Access::Permutation)], 1, 4096);
     let (mut record, disk) = crashed(&host, 9, false);
     save(&host, &disk.cache);
-    assert!(look(&record, Basis::Completed).is_clean());
+    assert!(looked(&record, Basis::Completed).is_clean());
     let mut only_prepared = record.clone();
     only_prepared.stages.truncate(1);
     // As if nothing had ever been written after the first stage.
     let (_, old) = crashed(&host_plan(folder.path(), &[prepare()], 1, 4096), 9, false);
     save(&host, &old.cache);
-    assert!(look(&only_prepared, Basis::Completed).is_clean());
-    let audit = look(&record, Basis::Completed);
+    assert!(looked(&only_prepared, Basis::Completed).is_clean());
+    let audit = looked(&record, Basis::Completed);
     let [lost, rest @ ..] = audit.damaged();
     assert!(lost >= 120 && rest == [0; 4], "nearly every block was written again: {:?}", audit.damaged());
     assert_eq!(audit.findings.len(), 16, "the first are told, all are counted");
@@ -351,7 +351,7 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
 }
 
 fn audit_error(record: &Record, options: &AuditOptions<'_>) -> AuditError {
-    audit(record, options, &mut |_| {}).expect_err("refused")
+    look(record, options, &Progress::default(), &mut |_| {}).expect_err("refused")
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn each_kind_of_damage_is_told_with_its_place() {
     let block = |number: usize| number * 8192..(number + 1) * 8192;
     // Blocks that were written again, and are not under way at the end: the marks say so.
     save(&host, &old.cache);
-    let written = look(&record, Basis::Completed);
+    let written = looked(&record, Basis::Completed);
     let places: Vec<usize> = written.findings.iter().map(|finding| finding.offset as usize / 8192).collect();
     let [one, two, three, four, five] = places[..5] else { panic!("{places:?}") };
 
@@ -376,7 +376,7 @@ fn each_kind_of_damage_is_told_with_its_place() {
     file[block(five)].copy_from_slice(&other);
     file.truncate(FILE as usize - 8192);
     save(&host, &[file]);
-    let audit = look(&record, Basis::Completed);
+    let audit = looked(&record, Basis::Completed);
     let told: Vec<(DamageKind, u64)> = audit.findings.iter().map(|finding| (finding.kind, finding.offset)).collect();
     let at = |number: usize, within: u64| number as u64 * 8192 + within;
     let mut expected = vec![
@@ -403,13 +403,19 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     disk.cache[1][8192] ^= 1;
     save(&host, &disk.cache);
     let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
-    let whole = audit(&record, &options, &mut |_| {}).expect("looked at");
-    let places = places::open(&host, &[]).expect("there");
+    let whole = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
+    let places = places::open(&host, &[], &Progress::default()).expect("there");
     let (mut replayed, mut read) = (0, (0, 0));
-    let pieces = audit_places(&record, &host, &places, &options, 1, &mut |step| match step {
-        AuditStep::Replayed(requests) => replayed = requests,
-        AuditStep::Read(bytes, total) => read = (bytes, total),
-    });
+    let pieces = audit_places(
+        &record,
+        &host,
+        &places,
+        (&options, 1),
+        (&Progress::default(), &mut |step| match step {
+            AuditStep::Replayed(requests) => replayed = requests,
+            AuditStep::Read(bytes, total) => read = (bytes, total),
+        }),
+    );
     assert_eq!(pieces.expect("looked at"), whole);
     assert!(replayed > 0);
     assert_eq!(read, (2 * FILE, 2 * FILE));
@@ -440,7 +446,7 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
     }
     let moved = [here.to_str().expect("UTF-8").to_owned()];
     let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: Some("h"), scenario: None, kept: 16 };
-    let audit = audit(&record, &options, &mut |_| {}).expect("looked at");
+    let audit = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
     assert!(audit.is_clean() && audit.files[1].path.starts_with(&moved[0]));
     let gone = audit_error(&record, &AuditOptions { targets: &[], ..options });
     assert!(gone.to_string().contains("--target"), "{gone}");
@@ -499,26 +505,26 @@ fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
     }
     let both = [(&hosts[0], &runs[0].0), (&hosts[1], &runs[1].0)];
     let paths = |audit: &Audit| audit.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
-    let alone = [look(&runs[0].0, Basis::Completed), look(&runs[1].0, Basis::Completed)];
+    let alone = [looked(&runs[0].0, Basis::Completed), looked(&runs[1].0, Basis::Completed)];
     let gone =
         |audit: &Audit| audit.notes.iter().filter(|note| note.contains("not checked")).cloned().collect::<Vec<_>>();
 
     // One after the other: the first was removed, or the second not yet begun.
     let (first, second) = ([0, 1], [2, 3]);
-    let last = look(&joined(both, [first, second], 4), Basis::Completed);
+    let last = looked(&joined(both, [first, second], 4), Basis::Completed);
     assert_eq!((paths(&last), last.acknowledged_writes), (paths(&alone[1]), alone[1].acknowledged_writes));
     assert!(last.is_clean() && gone(&last)[0].contains("removed"), "{last:?}");
-    let cut = look(&joined(both, [first, second], 2), Basis::Completed);
+    let cut = looked(&joined(both, [first, second], 2), Basis::Completed);
     assert_eq!((paths(&cut), cut.acknowledged_writes), (paths(&alone[0]), alone[0].acknowledged_writes));
     assert!(cut.is_clean() && gone(&cut)[0].contains("not yet laid out"), "{cut:?}");
 
     // Side by side, and killed in the last stage of the first: both stand, and damage to the second is found.
     let side = joined(both, [[0, 2], [1, 3]], 3);
-    let whole = look(&side, Basis::Completed);
+    let whole = looked(&side, Basis::Completed);
     assert_eq!(paths(&whole), [paths(&alone[0]), paths(&alone[1])].concat());
     assert!(whole.is_clean() && gone(&whole).is_empty(), "{whole:?}");
     std::fs::write(&alone[1].files[0].path, vec![7; FILE as usize]).expect("writes");
-    assert!(!look(&side, Basis::Completed).is_clean());
+    assert!(!looked(&side, Basis::Completed).is_clean());
     let moved = [folder.path().to_str().expect("UTF-8").to_owned()];
     let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: None, scenario: None, kept: 16 };
     let few = audit_error(&side, &options).to_string();

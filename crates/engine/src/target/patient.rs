@@ -51,6 +51,8 @@ pub enum Doing {
     Removing,
     /// Removing what an earlier run left there.
     Cleaning,
+    /// Reading what a run left there; nothing is changed.
+    Checking,
 }
 
 impl Doing {
@@ -61,6 +63,7 @@ impl Doing {
             Doing::Closing => "closing",
             Doing::Removing => "removing",
             Doing::Cleaning => "cleaning",
+            Doing::Checking => "checking",
         }
     }
 
@@ -68,6 +71,9 @@ impl Doing {
         match self {
             Doing::Looking => {
                 "see whether the target answers at all, or give it more time with engine.patience (or --patience)"
+            }
+            Doing::Checking => {
+                "nothing was changed: once the target answers, check it again, or give it more time with --patience"
             }
             Doing::Cleaning => {
                 "what is left there keeps our marker: once the target answers, clean it again, \

@@ -21,7 +21,7 @@ pub(super) fn clean(guard: &Guard, target: &str, patience: Nanos, haste: &Haste)
         Ok(clean_now(&guard, &theirs, progress))
     });
     cleaned.unwrap_or_else(|error| {
-        let outcome = Outcome::Failed(error.to_string());
+        let outcome = Outcome::Unanswered(error.to_string());
         vec![Cleaned { target: target.to_owned(), root: target.to_owned(), outcome }]
     })
 }

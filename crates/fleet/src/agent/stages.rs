@@ -2,6 +2,7 @@
 
 use super::Agent;
 use super::state::{self, Start};
+use crate::packed_interval::pack;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::Clock;
@@ -32,7 +33,11 @@ impl Agent {
                 *errors.entry(*errno).or_insert(0u64) += count;
             }
             // A coordinator that is gone stops the stage by the listener.
-            let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
+            let message = match pack(&sample) {
+                Some(frame) => FromAgent::Sampled(frame),
+                None => FromAgent::Sample(Box::new(sample)),
+            };
+            let _ = self.out.send(&message);
         };
         let mut began = false;
         let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);

@@ -39,6 +39,19 @@ enum Trying {
     Ready,
 }
 
+impl Trying {
+    /// What did not come in time, in words.
+    fn lacked(self) -> &'static str {
+        match self {
+            Trying::Launching(_) => "no agent could be started there",
+            Trying::Inspecting => "its agent did not say what stands at its targets",
+            Trying::Opening => "its targets were not open",
+            Trying::SettingUp | Trying::Preparing => "its layout was not written again",
+            Trying::Ready => "its clock was not known",
+        }
+    }
+}
+
 /// What is known of a host's ways back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Absence {
@@ -212,8 +225,19 @@ impl Coordinator {
                     host.absence.trying = None;
                     actions.push(Action::Drop { host: number });
                 }
-                Some(_) if is_over => {
-                    let why = format!("it was not ready within {}", Nanos(WAIT_NS));
+                // Its layout would begin from nothing the next time, and take as long: all others would wait for that again, and in vain.
+                Some(Trying::Preparing) if is_over => {
+                    let why = format!(
+                        "its layout was not written again within the {} for which the others wait for it; \
+                         a smaller layout.size, or a place for it that outlives its agent, lets it come back",
+                        Nanos(WAIT_NS)
+                    );
+                    host.absence.trying = None;
+                    actions.push(Action::Drop { host: number });
+                    self.give_up(number, &why, actions);
+                }
+                Some(trying) if is_over => {
+                    let why = format!("{} within {}", trying.lacked(), Nanos(WAIT_NS));
                     self.try_failed(number, &why, actions);
                 }
                 Some(_) if ping_is_due => actions.push(Action::Ping { host: number }),

@@ -12,6 +12,8 @@ pub struct Binary {
     pub path: PathBuf,
     /// Its SHA-256 in hexadecimal digits.
     pub hash: String,
+    /// Its length in bytes.
+    pub length: u64,
 }
 
 impl Binary {
@@ -22,7 +24,8 @@ impl Binary {
     pub fn own() -> std::io::Result<Binary> {
         // The link leads to the file that runs, even if another has its name by now.
         let running = Path::new("/proc/self/exe");
-        Ok(Binary { path: running.to_owned(), hash: hash(running)? })
+        let length = std::fs::metadata(running)?.len();
+        Ok(Binary { path: running.to_owned(), hash: hash(running)?, length })
     }
 }
 

@@ -1,62 +1,14 @@
-//! Hosts that a site's own engine names: the nodes of a Slurm job, the pods of a selector.
+//! What a site's own engine tells: the nodes of a Slurm job, the pods of a selector.
 
 use model::hostlist;
 use std::process::Command;
 
-/// A Slurm job, and whether it is ours to end.
-#[derive(Debug)]
-pub struct SlurmJob {
-    /// Its number.
-    pub job: String,
-    /// Its nodes.
-    pub nodes: Vec<String>,
-    is_ours: bool,
-}
-
-impl Drop for SlurmJob {
-    fn drop(&mut self) {
-        if self.is_ours {
-            // If it fails, the job ends with its time limit; nothing of ours runs in it.
-            let _ = Command::new("scancel").arg(&self.job).output();
-        }
-    }
-}
-
-impl SlurmJob {
-    /// The job that this process runs in.
-    ///
-    /// # Errors
-    /// It runs in none, or Slurm does not answer; in words, with a remedy.
-    pub fn current() -> Result<SlurmJob, String> {
-        let job = std::env::var("SLURM_JOB_ID").map_err(|_| {
-            "this is no Slurm job; start it in one (salloc, sbatch), or have one made with --slurm \"-N4\"".to_owned()
-        })?;
-        nodes(&job).map(|nodes| SlurmJob { job, nodes, is_ours: false })
-    }
-
-    /// A new job with these options for `salloc`. Waits until Slurm grants it.
-    ///
-    /// # Errors
-    /// Slurm refuses; its own words.
-    pub fn allocate(options: &str) -> Result<SlurmJob, String> {
-        let out = Command::new("salloc").arg("--no-shell").args(options.split_whitespace()).output();
-        let out = out.map_err(|error| format!("salloc cannot be started ({error}); is this a host of the cluster?"))?;
-        let said = String::from_utf8_lossy(&out.stderr).into_owned();
-        let job = granted(&said).ok_or_else(|| format!("Slurm grants no job: {}", said.trim().replace('\n', "; ")))?;
-        let mut made = SlurmJob { job: job.clone(), nodes: Vec::new(), is_ours: true };
-        made.nodes = nodes(&job)?;
-        Ok(made)
-    }
-}
-
-/// The number in `salloc: Granted job allocation 123`.
-fn granted(said: &str) -> Option<String> {
-    let number = said.split("Granted job allocation ").nth(1)?.split_whitespace().next()?;
-    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.to_owned())
-}
-
-fn nodes(job: &str) -> Result<Vec<String>, String> {
-    let list = output("squeue", &["--noheader", "--format=%N", "--jobs", job])?;
+/// The nodes of a Slurm job.
+///
+/// # Errors
+/// Slurm does not answer; in words, with a remedy.
+pub(super) fn nodes(job: &str) -> Result<Vec<String>, String> {
+    let list = output("squeue", &["--noheader", "--format=%N", "--jobs", job], "check that `squeue` works")?;
     hostlist::expand(list.trim())
 }
 
@@ -67,7 +19,7 @@ fn nodes(job: &str) -> Result<Vec<String>, String> {
 pub fn pods(selector: &str, options: &[String]) -> Result<Vec<String>, String> {
     let mut arguments: Vec<&str> = options.iter().map(String::as_str).collect();
     arguments.extend(["get", "pods", "--field-selector=status.phase=Running", "--output=name", "--selector", selector]);
-    let list = output("kubectl", &arguments)?;
+    let list = output("kubectl", &arguments, "check that `kubectl get pods` works with these options (--kubectl)")?;
     let names: Vec<String> = list.lines().map(|line| line.trim().trim_start_matches("pod/").to_owned()).collect();
     if names.is_empty() {
         return Err(format!(
@@ -77,13 +29,29 @@ pub fn pods(selector: &str, options: &[String]) -> Result<Vec<String>, String> {
     names.iter().map(|name| hostlist::expand(name)).collect::<Result<Vec<_>, _>>().map(|names| names.concat())
 }
 
-fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
+/// What a program of the site says.
+fn output(program: &str, arguments: &[&str], remedy: &str) -> Result<String, String> {
     let out = Command::new(program).args(arguments).output();
     let out = out.map_err(|error| format!("{program} cannot be started ({error}); is it installed here?"))?;
     if out.status.success() {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
     }
-    Err(format!("{program} fails: {}", String::from_utf8_lossy(&out.stderr).trim().replace('\n', "; ")))
+    Err(format!("{program} fails: {}; {remedy}", in_one_line(&String::from_utf8_lossy(&out.stderr))))
+}
+
+/// What a program said on its way out, without what its libraries logged before: their lines begin with a level, a date and a time, as in
+/// `E1121 17:49:02.056546`. All of it where nothing else is there.
+fn in_one_line(said: &str) -> String {
+    let is_logged = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let level = words.next().and_then(|word| word.split_at_checked(1));
+        let is_level = level.is_some_and(|(level, date)| "IWEF".contains(level) && date.parse::<u16>().is_ok());
+        is_level && words.next().is_some_and(|time| time.contains(':'))
+    };
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let own: Vec<&str> = lines().filter(|line| !is_logged(line)).collect();
+    let told = if own.is_empty() { lines().collect() } else { own };
+    told.join("; ")
 }
 
 #[cfg(test)]
@@ -91,12 +59,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_a_granted_job_is_read() {
-        assert_eq!(
-            granted("salloc: Pending\nsalloc: Granted job allocation 42\nsalloc: Nodes n1"),
-            Some("42".to_owned())
-        );
-        assert_eq!(granted("salloc: error: Unable to allocate"), None);
-        assert_eq!(granted("Granted job allocation x"), None);
+    fn what_a_library_logs_is_left_out_where_a_program_says_more() {
+        let logged = "E1121 17:49:02.056546   25926 memcache.go:265] \"Unhandled Error\"";
+        let said = format!("{logged}\n{logged}\nThe connection was refused\nError: two\n");
+        assert_eq!(in_one_line(&said), "The connection was refused; Error: two");
+        assert_eq!(in_one_line(logged), logged);
+        assert_eq!(in_one_line("E1121\nIn 12:00\n"), "E1121; In 12:00");
     }
 }

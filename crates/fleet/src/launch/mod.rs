@@ -4,13 +4,15 @@ mod binary;
 mod discover;
 mod process;
 mod script;
+mod slurm;
 mod via;
 pub(crate) mod wanted;
 
 pub use binary::Binary;
-pub use discover::{SlurmJob, pods};
+pub use discover::pods;
 pub use process::{LastWords, Process};
 pub use script::greeting;
+pub use slurm::{SlurmJob, SlurmRequest};
 pub use via::Via;
 pub use wanted::Wanted;
 
@@ -287,11 +289,19 @@ fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Re
     let command = match (&wanted.agent, wanted.via.direct(arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
-        (None, None) => wanted.via.command(host, &script::start(&binary.hash, arguments)),
+        (None, None) => wanted.via.command(host, &script::start(&binary.hash, binary.length, arguments)),
     };
     let started = Started::new(command).map_err(|error| cannot_start(&wanted.via, &error))?;
     let answer = started.expect(ANSWER, Answer::of);
-    answer.map_err(|why| format!("no agent could be started: {why}; {}", wanted.via.remedy(host)))
+    answer.map_err(|why| {
+        let remedy = match &wanted.agent {
+            Some(path) => {
+                format!("check that {} is plimsoll there (--agent), and that the host is reached", path.display())
+            }
+            None => wanted.via.remedy(host),
+        };
+        format!("no agent could be started: {why}; {remedy}")
+    })
 }
 
 /// Whether an agent is one of ours.

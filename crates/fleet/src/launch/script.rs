@@ -9,7 +9,7 @@ const MISSING: &str = "plimsoll-missing";
 /// What a host says that has taken the binary.
 pub(super) const STORED: &str = "plimsoll-stored";
 /// The version of the messages. Agents and coordinators with different ones do not understand each other.
-const PROTOCOL: u32 = 7;
+const PROTOCOL: u32 = 8;
 
 /// Where hosts keep the binary.
 const CACHE: &str = "${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/plimsoll";
@@ -49,10 +49,10 @@ impl Answer {
     }
 }
 
-/// Starts the agent from the cache, or says what the host is.
-pub(super) fn start(hash: &str, arguments: &[String]) -> String {
+/// Starts the agent from the cache, or says what the host is. A copy of another length is none: it could not even say that it is damaged.
+pub(super) fn start(hash: &str, length: u64, arguments: &[String]) -> String {
     format!(
-        "f=\"{CACHE}/{}\"; if [ -x \"$f\" ]; then exec \"$f\" {}; fi; echo \"{MISSING} $(uname -s) $(uname -m)\"",
+        "f=\"{CACHE}/{}\"; if [ -x \"$f\" ] && [ \"$(wc -c < \"$f\")\" -eq {length} ]; then exec \"$f\" {}; fi; echo \"{MISSING} $(uname -s) $(uname -m)\"",
         cached_name(hash),
         quoted(arguments)
     )
@@ -140,9 +140,12 @@ mod tests {
             String::from_utf8(child.wait_with_output().expect("ended").stdout).expect("UTF-8")
         };
         let hash = "0123456789abcdef0123";
-        let ask = start(hash, &["agent".to_owned(), "it's".to_owned()]);
+        let program = "#!/bin/sh\necho \"ran $1 $2\"\n";
+        let ask = start(hash, program.len() as u64, &["agent".to_owned(), "it's".to_owned()]);
         assert!(shell(&ask, "").starts_with("plimsoll-missing Linux"));
-        assert_eq!(shell(&store(hash), "#!/bin/sh\necho \"ran $1 $2\"\n").trim(), STORED);
+        assert_eq!(shell(&store(hash), &program[..9]).trim(), STORED);
+        assert!(shell(&ask, "").starts_with("plimsoll-missing Linux"), "half a copy is none");
+        assert_eq!(shell(&store(hash), program).trim(), STORED);
         assert_eq!(shell(&ask, "").trim(), "ran agent it's");
         assert_eq!(shell(&forget(), "").trim(), STORED);
         assert!(!folder.path().join("plimsoll").exists());

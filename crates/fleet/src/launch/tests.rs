@@ -26,12 +26,19 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
     copy(&wanted, &binary, "h1").expect("room");
     let copied = std::fs::read_dir(folder.path().join("h1/plimsoll")).expect("made").flatten().next().expect("a copy");
     assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
-    // A copy that answers with another hash: it is replaced once (by this test program, which is no agent) and then given up.
-    let liar = format!("#!/bin/sh\necho '{}'\ncat\n", greeting("1.0.0", "feed"));
-    std::fs::write(copied.path(), liar).expect("written");
-    let error = launch(&wanted).expect_err("no agent");
-    assert!(error[0].what.contains("no agent could be started"), "{}", error[0]);
-    assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
+    // A copy that answers with another hash, and one that is cut off: each is replaced once (by this test program, which is no agent) and then given up.
+    let liar = format!("#!/bin/sh\necho '{}'\ncat\nexit\n", greeting("1.0.0", "feed"));
+    for (damaged, length) in [(liar.as_str(), binary.length), ("junk", 4)] {
+        std::fs::write(copied.path(), damaged).expect("written");
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(copied.path())
+            .and_then(|file| file.set_len(length))
+            .expect("room");
+        let error = launch(&wanted).expect_err("no agent");
+        assert!(error[0].what.contains("no agent could be started"), "{}", error[0]);
+        assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
+    }
     forget(&via, &["h1".to_owned()]).expect("allowed");
     assert!(!folder.path().join("h1/plimsoll").exists());
 }

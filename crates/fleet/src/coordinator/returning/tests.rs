@@ -176,6 +176,23 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
             chain: Vec::new(),
         }]
     };
+    // A layout that takes longer than the others wait would take as long the next time.
+    let (mut coordinator, _) = lost_in_first_point(&plan);
+    run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1), facts(1, "x", there(0)), ready(1), armed(1, 0)]);
+    let most_s = WAIT_NS / 1_000_000_000;
+    at_once(&mut coordinator, vec![sign_of_life(most_s - 1), Input::Tick], at(most_s - 1));
+    let told = coordinator.step(Input::Tick, at(most_s));
+    let said = told.iter().find_map(|action| match action {
+        Action::Emit(Event::Note(note)) => Some(note.detail.clone()),
+        _ => None,
+    });
+    let said = said.expect("a note");
+    assert!(
+        said.starts_with("h1 stays out until the run ends: its layout was not written again within the 15 s"),
+        "{said}"
+    );
+    assert!(script(&told).contains(&"1:drop".to_owned()) && script(&told).contains(&"0:arm 2".to_owned()), "{told:?}");
+
     for (used, needs_preparing) in [(4096, false), (4095, true)] {
         let (mut coordinator, _) = lost_in_first_point(&plan);
         run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1)]);
