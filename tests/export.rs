@@ -103,7 +103,10 @@ fn what_is_there_stays_unless_forced() {
     plimsoll(folder, &ceiling).with_code(0);
     std::fs::write(folder.join("page.html"), "mine").expect("room");
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(2);
-    plimsoll(folder, &["compare", "r.plimsoll", "r.plimsoll", "-o", "page.html"]).with_code(2);
+    std::fs::write(folder.join("s.toml"), SUITE).expect("a suite");
+    plimsoll(folder, &["run", "s.toml", "--target", "sim:ssd", "--out", "other.plimsoll", "--quiet"]).with_code(0);
+    let refused = plimsoll(folder, &["compare", "r.plimsoll", "other.plimsoll", "-o", "page.html"]).with_code(2);
+    assert!(refused.err.contains("--force"), "{}", refused.err);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html", "--force"]).with_code(0);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(0);
 }
