@@ -214,12 +214,19 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     fs::create_dir(leaf.join("f77")).expect("a directory");
     fs::write(leaf.join("f77/f1"), "precious").expect("a file");
     fs::write(leaf.join("notes.txt"), "precious").expect("a file");
-    assert_eq!(clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans"), 100 * 7);
+    let cleaned = || clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans");
+    let left = root.join("tree-00000").to_str().map(str::to_owned);
+    assert_eq!(cleaned(), engine::Removed { bytes: 100 * 7, left });
     assert_eq!(fs::read_to_string(outside.join("f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("f77/f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("notes.txt")).expect("still there"), "precious");
     assert_eq!(found(&root, 'f'), [leaf.join("f77"), leaf.join("f77/f1")]);
     assert!(!root.join("tree-00001").exists());
+    fs::remove_dir_all(leaf.join("f77")).expect("moved away");
+    fs::remove_file(leaf.join("notes.txt")).expect("moved away");
+    fs::remove_file(root.join("tree-00000/d99")).expect("moved away");
+    assert_eq!(cleaned(), engine::Removed { bytes: 0, left: None }, "the tree is told as ours once more");
+    assert!(!root.join("tree-00000").exists() && root.join("tree-00007").is_symlink());
 }
 
 #[test]

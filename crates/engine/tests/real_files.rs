@@ -330,7 +330,7 @@ fn cleaning_removes_exactly_what_a_killed_run_left() {
     let (_base, root) = scratch();
     drop(open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("opens"));
     let path = root.to_str().expect("UTF-8");
-    assert_eq!(engine::clean(path, &engine::Progress::default()).expect("ours"), FILE);
+    assert_eq!(engine::clean(path, &engine::Progress::default()).expect("ours").bytes, FILE);
     assert!(!root.exists(), "we made the directory, so it goes too");
     std::fs::create_dir(&root).expect("makes");
     let refused = engine::clean(path, &engine::Progress::default()).expect_err("no marker");

@@ -192,6 +192,8 @@ pub enum Outcome {
     Removed {
         /// What they had taken.
         bytes: u64,
+        /// A tree that stays, because something in it is not ours.
+        left: Option<String>,
     },
     /// Nothing of ours was there, in words.
     Nothing(String),

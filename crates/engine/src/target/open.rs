@@ -1,6 +1,6 @@
 //! Opens the files and devices of a host's plan.
 
-use super::claim::{Claim, lock_for_one};
+use super::claim::{Claim, lock_for_one, remedy};
 use super::patient::{Doing, Haste, Progress, patiently};
 use super::simulated::World;
 use crate::backend;
@@ -152,10 +152,11 @@ impl OpenTargets {
         drop(self.files);
         drop(self.trees);
         for claim in self.claims {
-            freed += claim.remove(progress).map_err(|error| {
+            let removed = claim.remove(progress).map_err(|error| {
                 let what = format!("the files of the run cannot be removed: {error}");
                 EngineError::target("directory", what, "remove them with `plimsoll clean`")
             })?;
+            freed += removed.bytes;
         }
         Ok(freed)
     }
@@ -324,7 +325,7 @@ impl Opener<'_> {
                 let claim = Claim::take(root, self.plan)?;
                 claim.trim(target.files.len() as u32, self.progress).map_err(|error| {
                     let what = format!("the files of an earlier run cannot be removed: {error}");
-                    EngineError::target(root, what, "check your permissions on it")
+                    EngineError::target(root, what, remedy(&error))
                 })?;
                 self.claims.push(claim);
                 for file in &target.files {
