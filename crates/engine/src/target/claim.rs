@@ -99,6 +99,11 @@ impl Claim {
         Ok(claim)
     }
 
+    /// The directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn write(&self, plan: &HostPlan) -> Result<(), EngineError> {
         let marker = Marker {
             made_by: "plimsoll".to_owned(),

@@ -151,15 +151,29 @@ impl OpenTargets {
         let mut freed = self.give_space_back(progress);
         drop(self.files);
         drop(self.trees);
+        let mut failed = None;
+        // What one directory refuses keeps no other from being tidied up.
         for claim in self.claims {
-            let removed = claim.remove(progress).map_err(|error| {
-                let what = format!("the files of the run cannot be removed: {error}");
-                EngineError::target("directory", what, "remove them with `plimsoll clean`")
-            })?;
-            freed += removed.bytes;
+            let root = claim.root().to_string_lossy().into_owned();
+            match claim.remove(progress) {
+                Ok(removed) => freed += removed.bytes,
+                Err(error) => {
+                    failed.get_or_insert(not_removed(&root, &error));
+                }
+            }
         }
-        Ok(freed)
+        failed.map_or(Ok(freed), Err)
     }
+}
+
+/// Why the files of a run in the directory `root` stay.
+fn not_removed(root: &str, error: &io::Error) -> EngineError {
+    if error.kind() == io::ErrorKind::NotFound {
+        let what = "the directory is gone, which the run had claimed: somebody removed or renamed it meanwhile";
+        return EngineError::target(root, what, "nothing is left to do there, unless it has another name now");
+    }
+    let what = format!("the files of the run cannot be removed: {error}");
+    EngineError::target(root, what, format!("{}; then remove them with `plimsoll clean`", remedy(error)))
 }
 
 /// Claims and opens the targets of `plan`.
