@@ -240,3 +240,23 @@ fn the_next_run_begins_where_nothing_is_left_of_the_last() {
     targets.remove().expect("removes");
     assert!(!root.exists());
 }
+
+#[test]
+fn a_tree_that_holds_something_of_others_stays_with_its_marker_and_says_so() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::Remove];
+    let targets = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let theirs = root.join("tree-00000/d0/notes.txt");
+    fs::write(&theirs, "precious").expect("a file");
+    let words = targets.remove().expect_err("it stays").to_string();
+    assert!(words.contains("tree-00000: stays") && words.contains("plimsoll clean"), "{words}");
+    assert!(!root.join("tree-00001").exists(), "the others are gone");
+    let refused =
+        open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect_err("it is there still");
+    assert!(refused.to_string().contains("move that away"), "{refused}");
+    assert_eq!(fs::read_to_string(&theirs).expect("still there"), "precious");
+    fs::remove_file(&theirs).expect("moved away");
+    let path = root.to_str().expect("UTF-8");
+    assert_eq!(clean(path, &engine::Progress::default()).expect("cleans").left, None);
+    assert!(!root.exists());
+}

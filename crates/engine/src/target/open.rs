@@ -117,7 +117,8 @@ impl OpenTargets {
     /// the bytes that were freed.
     ///
     /// # Errors
-    /// When the system refuses, or does not answer for as long as the plan's patience; what is left carries our marker still.
+    /// When the system refuses, or does not answer for as long as the plan's patience, or a tree holds something of others; what is left carries our
+    /// marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
         if self.world.is_some() {
             return Ok(0);
@@ -156,7 +157,12 @@ impl OpenTargets {
         for claim in self.claims {
             let root = claim.root().to_string_lossy().into_owned();
             match claim.remove(progress) {
-                Ok(removed) => freed += removed.bytes,
+                Ok(removed) => {
+                    freed += removed.bytes;
+                    if let Some(tree) = removed.left {
+                        failed.get_or_insert(not_empty(&tree));
+                    }
+                }
                 Err(error) => {
                     failed.get_or_insert(not_removed(&root, &error));
                 }
@@ -164,6 +170,12 @@ impl OpenTargets {
         }
         failed.map_or(Ok(freed), Err)
     }
+}
+
+/// Why `tree` stays, and the marker above it.
+fn not_empty(tree: &str) -> EngineError {
+    let what = "stays, because something in it is not ours";
+    EngineError::target(tree, what, "move that away, then remove the tree with `plimsoll clean`")
 }
 
 /// Why the files of a run in the directory `root` stay.
