@@ -128,16 +128,19 @@ fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
     }
     let targets = open(plan).expect("opens");
     run(&targets, 0);
-    // What part of the stage's time is in latencies, in thousandths.
-    let [timed, untimed] = [1, 2].map(|stage| {
+    let [timed_ns, untimed_ns] = [1, 2].map(|stage| {
         let samples = run(&targets, stage);
         assert_eq!((ios(&samples), errors(&samples)), (200, vec![]));
-        let counted: u64 = samples.iter().flat_map(|sample| &sample.ops).flat_map(|op| &op.raw_latencies).sum();
-        let load = samples.iter().filter(|sample| sample.phase == Phase::Load);
-        counted * 1000 / load.map(|sample| sample.length_ns).sum::<u64>()
+        let mut counted_ns: Vec<u64> =
+            samples.iter().flat_map(|sample| &sample.ops).flat_map(|op| op.raw_latencies.iter().copied()).collect();
+        let load_ns: u64 = samples.iter().filter(|sample| sample.phase == Phase::Load).map(|s| s.length_ns).sum();
+        assert!(counted_ns.iter().sum::<u64>() <= load_ns, "one worker's operations follow each other");
+        counted_ns.sort_unstable();
+        counted_ns[counted_ns.len() / 2]
     });
-    // To overwrite 4 KiB in memory takes microseconds, to flush them to the disk hundreds of them.
-    assert!(timed > 900 && untimed < timed / 2, "{timed} ‰ with fsync and close, {untimed} ‰ without");
+    // To overwrite 4 KiB in memory takes microseconds, to flush them to the disk hundreds of them. The median, because a worker may have to wait
+    // for a processor with some of its operations, and between any two of them.
+    assert!(untimed_ns < timed_ns / 2, "{timed_ns} ns with fsync and close, {untimed_ns} ns without");
 }
 
 #[test]
