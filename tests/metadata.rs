@@ -199,9 +199,13 @@ fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     child.wait().expect("dead");
     assert!(files_below(&here.join("data")).0 > 20, "nobody was there to remove them");
     fs::write(tree.join("precious"), "theirs").expect("a file");
-    plimsoll(here, &["clean", "data"]).with_code(0);
+    let cleaned = plimsoll(here, &["clean", "data"]).with_code(0);
+    assert!(cleaned.out.contains("tree-00000 stays, because something in it is not ours"), "{}", cleaned.out);
     assert_eq!(fs::read_to_string(tree.join("precious")).expect("still there"), "theirs");
     assert_eq!(files_below(&here.join("data")), (1, 6));
+    fs::remove_file(tree.join("precious")).expect("moved away");
+    plimsoll(here, &["clean", "data"]).with_code(0);
+    assert!(!here.join("data").exists(), "nothing of ours is left behind");
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub use real_time::When;
 pub use stage::run_stage;
 pub use stuck::Stuck;
 pub use target::{
-    Doing, Haste, OpenTargets, Progress, clean, is_simulated, open, open_in, open_together, patiently, simulated,
+    Doing, Haste, OpenTargets, Progress, Removed, clean, is_simulated, open, open_in, open_together, patiently,
+    simulated,
 };
 pub use together::Together;

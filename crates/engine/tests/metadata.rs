@@ -128,16 +128,19 @@ fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
     }
     let targets = open(plan).expect("opens");
     run(&targets, 0);
-    // What part of the stage's time is in latencies, in thousandths.
-    let [timed, untimed] = [1, 2].map(|stage| {
+    let [timed_ns, untimed_ns] = [1, 2].map(|stage| {
         let samples = run(&targets, stage);
         assert_eq!((ios(&samples), errors(&samples)), (200, vec![]));
-        let counted: u64 = samples.iter().flat_map(|sample| &sample.ops).flat_map(|op| &op.raw_latencies).sum();
-        let load = samples.iter().filter(|sample| sample.phase == Phase::Load);
-        counted * 1000 / load.map(|sample| sample.length_ns).sum::<u64>()
+        let mut counted_ns: Vec<u64> =
+            samples.iter().flat_map(|sample| &sample.ops).flat_map(|op| op.raw_latencies.iter().copied()).collect();
+        let load_ns: u64 = samples.iter().filter(|sample| sample.phase == Phase::Load).map(|s| s.length_ns).sum();
+        assert!(counted_ns.iter().sum::<u64>() <= load_ns, "one worker's operations follow each other");
+        counted_ns.sort_unstable();
+        counted_ns[counted_ns.len() / 2]
     });
-    // To overwrite 4 KiB in memory takes microseconds, to flush them to the disk hundreds of them.
-    assert!(timed > 900 && untimed < timed / 2, "{timed} ‰ with fsync and close, {untimed} ‰ without");
+    // To overwrite 4 KiB in memory takes microseconds, to flush them to the disk hundreds of them. The median, because a worker may have to wait
+    // for a processor with some of its operations, and between any two of them.
+    assert!(untimed_ns < timed_ns / 2, "{timed_ns} ns with fsync and close, {untimed_ns} ns without");
 }
 
 #[test]
@@ -214,12 +217,19 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     fs::create_dir(leaf.join("f77")).expect("a directory");
     fs::write(leaf.join("f77/f1"), "precious").expect("a file");
     fs::write(leaf.join("notes.txt"), "precious").expect("a file");
-    assert_eq!(clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans"), 100 * 7);
+    let cleaned = || clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans");
+    let left = root.join("tree-00000").to_str().map(str::to_owned);
+    assert_eq!(cleaned(), engine::Removed { bytes: 100 * 7, left });
     assert_eq!(fs::read_to_string(outside.join("f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("f77/f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("notes.txt")).expect("still there"), "precious");
     assert_eq!(found(&root, 'f'), [leaf.join("f77"), leaf.join("f77/f1")]);
     assert!(!root.join("tree-00001").exists());
+    fs::remove_dir_all(leaf.join("f77")).expect("moved away");
+    fs::remove_file(leaf.join("notes.txt")).expect("moved away");
+    fs::remove_file(root.join("tree-00000/d99")).expect("moved away");
+    assert_eq!(cleaned(), engine::Removed { bytes: 0, left: None }, "the tree is told as ours once more");
+    assert!(!root.join("tree-00000").exists() && root.join("tree-00007").is_symlink());
 }
 
 #[test]
@@ -231,5 +241,25 @@ fn the_next_run_begins_where_nothing_is_left_of_the_last() {
     assert_eq!(found(&root, 'f').len(), 0);
     assert_eq!(errors(&run(&targets, 0)), []);
     targets.remove().expect("removes");
+    assert!(!root.exists());
+}
+
+#[test]
+fn a_tree_that_holds_something_of_others_stays_with_its_marker_and_says_so() {
+    let (_base, root) = scratch();
+    let ops = [Op::Create, Op::Remove];
+    let targets = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let theirs = root.join("tree-00000/d0/notes.txt");
+    fs::write(&theirs, "precious").expect("a file");
+    let words = targets.remove().expect_err("it stays").to_string();
+    assert!(words.contains("tree-00000: stays") && words.contains("plimsoll clean"), "{words}");
+    assert!(!root.join("tree-00001").exists(), "the others are gone");
+    let refused =
+        open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect_err("it is there still");
+    assert!(refused.to_string().contains("move that away"), "{refused}");
+    assert_eq!(fs::read_to_string(&theirs).expect("still there"), "precious");
+    fs::remove_file(&theirs).expect("moved away");
+    let path = root.to_str().expect("UTF-8");
+    assert_eq!(clean(path, &engine::Progress::default()).expect("cleans").left, None);
     assert!(!root.exists());
 }

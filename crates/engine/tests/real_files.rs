@@ -330,9 +330,27 @@ fn cleaning_removes_exactly_what_a_killed_run_left() {
     let (_base, root) = scratch();
     drop(open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("opens"));
     let path = root.to_str().expect("UTF-8");
-    assert_eq!(engine::clean(path, &engine::Progress::default()).expect("ours"), FILE);
+    assert_eq!(engine::clean(path, &engine::Progress::default()).expect("ours").bytes, FILE);
     assert!(!root.exists(), "we made the directory, so it goes too");
     std::fs::create_dir(&root).expect("makes");
     let refused = engine::clean(path, &engine::Progress::default()).expect_err("no marker");
     assert!(refused.to_string().contains("nothing in it is ours"), "{refused}");
+}
+
+#[test]
+fn a_directory_that_is_gone_is_named_and_keeps_no_other_from_being_tidied_up() {
+    let (base, root) = scratch();
+    let other = base.path().join("other");
+    let mut both = plan(&root, Backend::Sync, false, vec![prepare()]);
+    both.targets.extend(plan(&other, Backend::Sync, false, vec![]).targets);
+    let targets = open(both).expect("opens");
+    assert!(root.join("data-00000.bin").is_file() && other.join("data-00000.bin").is_file());
+    std::fs::remove_dir_all(&root).expect("somebody removes it under the run");
+    let words = targets.remove().expect_err("one is gone").to_string();
+    assert!(
+        words.contains(root.to_str().expect("UTF-8")) && words.contains("somebody removed or renamed it"),
+        "{words}"
+    );
+    assert!(!words.contains("plimsoll clean"), "there is nothing to clean: {words}");
+    assert!(!other.exists(), "it was the second one");
 }

@@ -194,6 +194,8 @@ pub enum Outcome {
     Removed {
         /// What they had taken.
         bytes: u64,
+        /// A tree that stays, because something in it is not ours.
+        left: Option<String>,
     },
     /// Nothing of ours was there, in words.
     Nothing(String),

@@ -32,6 +32,9 @@ pub fn sentence(finding: &Finding) -> String {
     }
     for odd in &curve.odd {
         text.push_str(&out_of_line(finding, odd));
+        if value(odd.point) > value(curve.peak) {
+            text.push_str(" It is above the peak, which is that of the others.");
+        }
     }
     if finding.repetitions > 1 {
         text.push_str(&format!(" Values are medians of up to {} runs.", finding.repetitions));
@@ -110,6 +113,16 @@ mod tests {
         }
         recorded.end();
         analysis::findings(&analysis::results(&recorded.record())).iter().map(sentence).collect()
+    }
+
+    #[test]
+    fn a_point_out_of_line_above_the_peak_does_not_contradict_it() {
+        let above = told(&[100, 100, 200, 100, 100, 100], "depth = \"1..32 x2\"");
+        let words = "Out of line: 4 with 200 IOPS, where its neighbours lead to 100 IOPS (+100 %; told beyond 10 %). \
+                     It is above the peak, which is that of the others.";
+        assert!(above[0].contains("peak 100 IOPS") && above[0].ends_with(words), "{above:?}");
+        let below = told(&[100, 100, 50, 100, 100, 100], "depth = \"1..32 x2\"");
+        assert!(below[0].contains("Out of line: 4") && !below[0].contains("above the peak"), "{below:?}");
     }
 
     #[test]

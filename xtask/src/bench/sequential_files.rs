@@ -1,4 +1,5 @@
-//! Large blocks in sequence, a file for each worker (N-N) and one for all (N-1): ours beside fio, and beside `IOR` where it is.
+//! Large blocks in sequence, a file for each worker (N-N) and one for all (N-1): ours beside fio, beside `IOR` where it is, and beside the bare
+//! loop of the same system calls, which is what any of them can reach at most.
 //!
 //! All contenders overwrite and read the same files, which have a name for each of them: where in memory files happen to lie makes a
 //! difference of half, more than the programs do. CPU time is that of all of its processes, by the system's
@@ -39,9 +40,11 @@ enum Contender {
     /// With `psync`, likewise.
     Fio,
     Ior,
+    /// The engine's example `bare-blocks`: no clock in the loop, no statistics, nothing is filled. Nobody is held to it.
+    Bare,
 }
 
-const ALL: [Contender; 3] = [Contender::Plimsoll, Contender::Fio, Contender::Ior];
+const ALL: [Contender; 4] = [Contender::Plimsoll, Contender::Fio, Contender::Ior, Contender::Bare];
 
 /// One pass over all bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +56,7 @@ struct Lap {
 /// What a contender is asked to do.
 struct Job<'a> {
     plimsoll: &'a Path,
+    bare: &'a Path,
     /// A folder of its own, where its files stay.
     folder: &'a Path,
     /// Where a suite and a run file may stand: in memory.
@@ -77,12 +81,13 @@ impl Contender {
             Contender::Plimsoll => "plimsoll",
             Contender::Fio => "fio psync",
             Contender::Ior => "IOR",
+            Contender::Bare => "bare loop",
         }
     }
 
     fn missing(self) -> Option<&'static str> {
         let programs: &[&str] = match self {
-            Contender::Plimsoll => &[],
+            Contender::Plimsoll | Contender::Bare => &[],
             Contender::Fio => &["fio"],
             Contender::Ior => &["ior", "mpirun"],
         };
@@ -105,6 +110,7 @@ impl Contender {
                 (job.plimsoll.as_os_str(), words)
             }
             Contender::Fio => ("fio".as_ref(), fio_words(operation, pass, job)),
+            Contender::Bare => (job.bare.as_os_str(), bare_words(operation, pass, job)),
             Contender::Ior => {
                 let each = if pass == Pass::Whole { MIB_EACH } else { block };
                 let own = if job.shared { "" } else { "-F" };
@@ -133,6 +139,10 @@ impl Contender {
             Contender::Fio => {
                 let json: Value = serde_json::from_str(out.get(out.find('{')?..)?).ok()?;
                 json["jobs"][0][operation]["bw_bytes"].as_f64()? / 1e9
+            }
+            Contender::Bare => {
+                let json: Value = serde_json::from_str(out).ok()?;
+                json["bytes"].as_f64()? / json["seconds"].as_f64()? / 1e9
             }
             Contender::Ior => {
                 let row = out.lines().find(|line| line.split_whitespace().next() == Some(operation))?;
@@ -184,6 +194,22 @@ fn fio_words(operation: &str, pass: Pass, job: &Job<'_>) -> String {
     )
 }
 
+fn bare_words(operation: &str, pass: Pass, job: &Job<'_>) -> String {
+    let each = if pass == Pass::Whole { MIB_EACH } else { job.block_mib } << 20;
+    let mut words = format!("--block {} --bytes {each}", job.block_mib << 20);
+    for number in 0..WORKERS {
+        let [_, _, name] = other_names(job.shared, number as usize);
+        words.push_str(&format!(" {}/{name}", job.folder.display()));
+    }
+    if operation == "write" {
+        words.push_str(" --write");
+    }
+    if job.direct {
+        words.push_str(" --direct");
+    }
+    words
+}
+
 fn suite_of(operation: &str, pass: Pass, job: &Job<'_>) -> String {
     let block = job.block_mib;
     let (kind, files, size) =
@@ -218,6 +244,7 @@ fn ended_children_s(stat: &str) -> Option<f64> {
 /// # Errors
 /// It cannot be measured here, or a contender fails.
 pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
+    let bare = shell::build_example("plimsoll-engine", "bare-blocks")?;
     let scenery = Scenery::new()?;
     let mut table = String::from(
         "| operation | where, files, block | contender | GB/s | CPU-seconds per GB | ours ÷ its, GB/s | its ÷ ours, CPU per GB | claimed |\n|---|---|---|---|---|---|---|---|\n",
@@ -228,7 +255,8 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
         for (files, shared) in [("N-N", false), ("N-1", true)] {
             for block_mib in BLOCKS_MIB {
                 let folder = base.join("load");
-                let job = Job { plimsoll, folder: &folder, scratch: scenery.scratch(), shared, direct, block_mib };
+                let scratch = scenery.scratch();
+                let job = Job { plimsoll, bare: &bare, folder: &folder, scratch, shared, direct, block_mib };
                 let laps = take_turns(&here, &job, rounds)?;
                 let (text, mut more) = rows(&format!("{place}, {files}, {block_mib} MiB"), &here, &laps);
                 print!("{text}");
@@ -287,11 +315,11 @@ fn name_for_all(job: &Job<'_>) -> Outcome<()> {
     Ok(())
 }
 
-/// What fio and IOR call file `number`.
-fn other_names(shared: bool, number: usize) -> [String; 2] {
+/// What fio, IOR and the bare loop call file `number`.
+fn other_names(shared: bool, number: usize) -> [String; 3] {
     match shared {
-        true => ["shared".to_owned(), "ior".to_owned()],
-        false => [format!("own.{number}.0"), format!("ior.{number:08}")],
+        true => ["shared".to_owned(), "ior".to_owned(), "bare".to_owned()],
+        false => [format!("own.{number}.0"), format!("ior.{number:08}"), format!("bare.{number}")],
     }
 }
 
@@ -315,11 +343,13 @@ fn rows(place: &str, contenders: &[Contender], laps: &[Vec<Vec<Lap>>]) -> (Strin
                     ("CPU per GB", median(&costs) / median(&our_costs), dearer_s > COST_ERROR_S),
                 ];
                 let short: Vec<_> = reached.iter().filter(|(_, reached, told)| *told && *reached < LEAST).collect();
-                claimed = format!("1 in both: {}", if short.is_empty() { "held" } else { "missed" });
-                let name = contender.name();
-                missed.extend(short.iter().map(|(what, reached, _)| {
-                    format!("{NAME}: {operation} on {place}: {reached:.2} × {name} in {what} where 1 × is claimed")
-                }));
+                if *contender != Contender::Bare {
+                    claimed = format!("1 in both: {}", if short.is_empty() { "held" } else { "missed" });
+                    let name = contender.name();
+                    missed.extend(short.iter().map(|(what, reached, _)| {
+                        format!("{NAME}: {operation} on {place}: {reached:.2} × {name} in {what} where 1 × is claimed")
+                    }));
+                }
             }
             text.push_str(&format!(
                 "| {operation} | {place} | {} | {} | {} | {faster} | {cheaper} | {claimed} |\n",
@@ -347,6 +377,7 @@ mod tests {
                    Operation   Max(MiB)\nwrite        2952.83\n";
         assert_eq!(Contender::Ior.rate("write", ior), Some(1.048_576));
         assert_eq!(Contender::Ior.rate("read", ior), None);
+        assert_eq!(Contender::Bare.rate("read", "{\"bytes\": 3000000000, \"seconds\": 2.0}"), Some(1.5));
     }
 
     #[test]
@@ -359,8 +390,8 @@ mod tests {
     #[test]
     fn ours_is_held_to_the_others_in_rate_and_cost() {
         let lap = |gb_per_s, cpu_s_per_gb| vec![vec![Lap { gb_per_s, cpu_s_per_gb }; 2]; 3];
-        let (text, missed) = rows("p", &ALL, &[lap(2.0, 0.2), lap(1.0, 0.4), lap(4.0, 0.2)]);
-        assert_eq!((text.lines().count(), missed.len()), (6, 2));
+        let (text, missed) = rows("p", &ALL, &[lap(2.0, 0.2), lap(1.0, 0.4), lap(4.0, 0.2), lap(9.0, 0.1)]);
+        assert_eq!((text.lines().count(), missed.len()), (8, 2), "nobody is held to the bare loop: {missed:?}");
         assert!(missed[0].contains("write on p: 0.50 × IOR in GB/s"), "{missed:?}");
         let (_, missed) = rows("p", &ALL[..2], &[lap(2.0, 0.2), lap(1.0, 0.195)]);
         assert!(missed.is_empty(), "within a tick: {missed:?}");

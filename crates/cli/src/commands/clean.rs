@@ -62,8 +62,9 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
     let mut told = Told { done: String::new(), errors: Vec::new() };
     for (host, cleaned) in hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one))) {
         match &cleaned.outcome {
-            Outcome::Removed { bytes } => {
-                let line = format!("{}{}: removed {} of ours\n", at(host), cleaned.root, Bytes(*bytes));
+            Outcome::Removed { bytes, left } => {
+                let line =
+                    format!("{}{}: removed {} of ours{}\n", at(host), cleaned.root, Bytes(*bytes), staying(left));
                 told.done.push_str(&line);
             }
             Outcome::Nothing(_) if is_gone(&cleaned.target) => {}
@@ -75,6 +76,13 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
     told
 }
 
+/// What is said of a tree that stays.
+fn staying(left: &Option<String>) -> String {
+    left.as_ref().map_or_else(String::new, |tree| {
+        format!("; {tree} stays, because something in it is not ours: move that away, and clean again")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,13 +92,14 @@ mod tests {
         let one = |target: &str, outcome| vec![Cleaned { target: target.into(), root: format!("{target}-r"), outcome }];
         let nothing = || Outcome::Nothing("nothing is ours; name another".into());
         let hosts = [
-            ("n1".to_owned(), one("/a", Outcome::Removed { bytes: 4096 })),
+            ("n1".to_owned(), one("/a", Outcome::Removed { bytes: 4096, left: Some("/a-r/tree-00003".into()) })),
             ("n2".to_owned(), one("/a", nothing())),
             ("n2".to_owned(), one("/b", nothing())),
             ("n3".to_owned(), one("/a", Outcome::Failed("in use; wait".into()))),
         ];
         let told = told(&hosts);
-        assert_eq!(told.done, "host n1: /a-r: removed 4 KiB of ours\n");
+        let staying = "/a-r/tree-00003 stays, because something in it is not ours: move that away, and clean again";
+        assert_eq!(told.done, format!("host n1: /a-r: removed 4 KiB of ours; {staying}\n"));
         assert_eq!(told.errors, ["error: host n2: nothing is ours; name another", "error: host n3: in use; wait"]);
     }
 }

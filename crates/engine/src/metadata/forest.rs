@@ -26,6 +26,7 @@ pub(crate) fn grow(tree: &Tree, progress: &Progress) -> Result<OwnedFd, EngineEr
             Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or use fewer workers",
             Errno::NOSPC | Errno::DQUOT => "free some space (or inodes), or give fewer tree.files",
             Errno::NAMETOOLONG => "name a target with a shorter path, or give a smaller tree.depth",
+            Errno::EXIST => "an earlier run left it, and something in it is not ours: move that away",
             Errno::MLINK => "give a larger tree.per_directory, or a tree.depth of 2 or more",
             _ => "check your permissions on it, or name another directory",
         };

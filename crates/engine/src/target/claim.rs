@@ -99,6 +99,11 @@ impl Claim {
         Ok(claim)
     }
 
+    /// The directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn write(&self, plan: &HostPlan) -> Result<(), EngineError> {
         let marker = Marker {
             made_by: "plimsoll".to_owned(),
@@ -126,10 +131,15 @@ impl Claim {
         Ok(remove_data_files(&self.root, kept, progress)? + remove_trees(&self.root, progress)?)
     }
 
-    /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it and nothing else is in it.
-    pub(crate) fn remove(self, progress: &Progress) -> std::io::Result<u64> {
+    /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it and nothing else is in it. Where a tree
+    /// stays, because somebody put something into it, the marker stays as well: without it, nobody could tell again whose the tree is.
+    pub(crate) fn remove(self, progress: &Progress) -> std::io::Result<Removed> {
         progress.at(&self.root.to_string_lossy());
-        let removed = remove_data_files(&self.root, 0, progress)? + remove_trees(&self.root, progress)?;
+        let bytes = remove_data_files(&self.root, 0, progress)? + remove_trees(&self.root, progress)?;
+        let left = tree_left(&self.root)?;
+        if left.is_some() {
+            return Ok(Removed { bytes, left });
+        }
         fs::remove_file(self.root.join(MARKER))?;
         if self.made_directory {
             match fs::remove_dir(&self.root) {
@@ -138,16 +148,35 @@ impl Claim {
                 _ => {}
             }
         }
-        Ok(removed)
+        Ok(Removed { bytes, left: None })
     }
 }
 
-/// Removes what an earlier run left in `directory`: our files and the marker. Comes back with the bytes that were freed. Waits for the system as long
+/// What became of our files in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// How much they held that was freed, in bytes.
+    pub bytes: u64,
+    /// The path of a tree of ours that stays, with our marker, because something in it is not ours.
+    pub left: Option<String>,
+}
+
+/// What to do about an `error` of removing our files.
+pub(crate) fn remedy(error: &std::io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+        Some(libc::EROFS) => "see why the file system cannot be written to",
+        Some(libc::EIO | libc::ESTALE | libc::ENOTCONN) => "see whether the file system is well",
+        _ => "check your permissions on it",
+    }
+}
+
+/// Removes what an earlier run left in `directory`: our files and the marker. Waits for the system as long
 /// as that takes: who cannot, calls it [`patiently`](super::patiently), whose progress this is.
 ///
 /// # Errors
 /// When the directory carries no marker of ours, or a run is using it, or the system refuses.
-pub fn clean(directory: &str, progress: &Progress) -> Result<u64, EngineError> {
+pub fn clean(directory: &str, progress: &Progress) -> Result<Removed, EngineError> {
     progress.at(directory);
     let path = Path::new(directory);
     if !path.join(MARKER).is_file() {
@@ -159,7 +188,7 @@ pub fn clean(directory: &str, progress: &Progress) -> Result<u64, EngineError> {
     let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
     let claim = Claim { root: path.to_owned(), marker, made_directory };
     claim.remove(progress).map_err(|error| {
-        EngineError::target(directory, format!("our files cannot be removed: {error}"), "check your permissions on it")
+        EngineError::target(directory, format!("our files cannot be removed: {error}"), remedy(&error))
     })
 }
 
@@ -294,6 +323,19 @@ fn remove_trees(root: &Path, progress: &Progress) -> std::io::Result<u64> {
     Ok(freed)
 }
 
+/// The path of a tree of ours that is still there.
+fn tree_left(root: &Path) -> std::io::Result<Option<String>> {
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        // A link of that name is not ours, and was left for that reason.
+        let is_tree = entry.file_name().to_str().is_some_and(is_ours) && entry.file_type()?.is_dir();
+        if is_tree {
+            return Ok(Some(entry.path().to_string_lossy().into_owned()));
+        }
+    }
+    Ok(None)
+}
+
 /// The number in a name of ours; `None` for any other name.
 fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_prefix("data-")?.strip_suffix(".bin")?.parse().ok()?;
@@ -303,6 +345,13 @@ fn number_of(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remedy_fits_its_error() {
+        let of = |errno| remedy(&std::io::Error::from_raw_os_error(errno));
+        assert!(of(libc::EMFILE).contains("ulimit") && of(libc::ENFILE).contains("ulimit"));
+        assert!(of(libc::EACCES).contains("permissions") && of(libc::EROFS).contains("cannot be written"));
+    }
 
     #[test]
     fn only_our_own_names_are_ours() {

@@ -5,7 +5,7 @@ mod open;
 mod patient;
 mod simulated;
 
-pub use claim::clean;
+pub use claim::{Removed, clean};
 pub(crate) use claim::{lock_for_one, run_of};
 pub use open::{OpenTargets, open, open_in, open_together};
 pub use patient::{Doing, Haste, Progress, patiently};

@@ -1,6 +1,6 @@
 //! Opens the files and devices of a host's plan.
 
-use super::claim::{Claim, lock_for_one};
+use super::claim::{Claim, lock_for_one, remedy};
 use super::patient::{Doing, Haste, Progress, patiently};
 use super::simulated::World;
 use crate::backend;
@@ -117,7 +117,8 @@ impl OpenTargets {
     /// the bytes that were freed.
     ///
     /// # Errors
-    /// When the system refuses, or does not answer for as long as the plan's patience; what is left carries our marker still.
+    /// When the system refuses, or does not answer for as long as the plan's patience, or a tree holds something of others; what is left carries our
+    /// marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
         if self.world.is_some() {
             return Ok(0);
@@ -151,14 +152,40 @@ impl OpenTargets {
         let mut freed = self.give_space_back(progress);
         drop(self.files);
         drop(self.trees);
+        let mut failed = None;
+        // What one directory refuses keeps no other from being tidied up.
         for claim in self.claims {
-            freed += claim.remove(progress).map_err(|error| {
-                let what = format!("the files of the run cannot be removed: {error}");
-                EngineError::target("directory", what, "remove them with `plimsoll clean`")
-            })?;
+            let root = claim.root().to_string_lossy().into_owned();
+            match claim.remove(progress) {
+                Ok(removed) => {
+                    freed += removed.bytes;
+                    if let Some(tree) = removed.left {
+                        failed.get_or_insert(not_empty(&tree));
+                    }
+                }
+                Err(error) => {
+                    failed.get_or_insert(not_removed(&root, &error));
+                }
+            }
         }
-        Ok(freed)
+        failed.map_or(Ok(freed), Err)
     }
+}
+
+/// Why `tree` stays, and the marker above it.
+fn not_empty(tree: &str) -> EngineError {
+    let what = "stays, because something in it is not ours";
+    EngineError::target(tree, what, "move that away, then remove the tree with `plimsoll clean`")
+}
+
+/// Why the files of a run in the directory `root` stay.
+fn not_removed(root: &str, error: &io::Error) -> EngineError {
+    if error.kind() == io::ErrorKind::NotFound {
+        let what = "the directory is gone, which the run had claimed: somebody removed or renamed it meanwhile";
+        return EngineError::target(root, what, "nothing is left to do there, unless it has another name now");
+    }
+    let what = format!("the files of the run cannot be removed: {error}");
+    EngineError::target(root, what, format!("{}; then remove them with `plimsoll clean`", remedy(error)))
 }
 
 /// Claims and opens the targets of `plan`.
@@ -324,7 +351,7 @@ impl Opener<'_> {
                 let claim = Claim::take(root, self.plan)?;
                 claim.trim(target.files.len() as u32, self.progress).map_err(|error| {
                     let what = format!("the files of an earlier run cannot be removed: {error}");
-                    EngineError::target(root, what, "check your permissions on it")
+                    EngineError::target(root, what, remedy(&error))
                 })?;
                 self.claims.push(claim);
                 for file in &target.files {

@@ -40,7 +40,7 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
     }
     let one = |root: String| {
         let outcome = match guard.check_beside(&root, target).map(|()| engine::clean(&root, progress)) {
-            Ok(Ok(bytes)) => Outcome::Removed { bytes },
+            Ok(Ok(engine::Removed { bytes, left })) => Outcome::Removed { bytes, left },
             Ok(Err(error)) => Outcome::Failed(error.to_string()),
             Err(error) => Outcome::Failed(error.to_string()),
         };

@@ -130,8 +130,9 @@ impl Sweep {
                 // What it says now takes the place of all but what is gone since the first time.
                 host.cleaned.retain(|one| matches!(one.outcome, Outcome::Removed { .. }));
                 let is_known = |one: &Cleaned| {
-                    let is_nothing = matches!(one.outcome, Outcome::Nothing(_));
-                    is_nothing && host.cleaned.iter().any(|before| before.target == one.target)
+                    let adds_nothing =
+                        matches!(one.outcome, Outcome::Nothing(_) | Outcome::Removed { left: Some(_), .. });
+                    adds_nothing && host.cleaned.iter().any(|before| before.target == one.target)
                 };
                 let new: Vec<Cleaned> = cleaned.into_iter().filter(|one| !is_known(one)).collect();
                 host.cleaned.extend(new);
@@ -171,7 +172,7 @@ mod tests {
             sweep.cleaned(host, one("/a", Outcome::Unanswered("dead".into())));
         }
         assert_eq!(sweep.due(2), [AT_ONCE, AT_ONCE + 1]);
-        sweep.cleaned(AT_ONCE, one("/a", Outcome::Removed { bytes: 1 }));
+        sweep.cleaned(AT_ONCE, one("/a", Outcome::Removed { bytes: 1, left: None }));
         sweep.lost(AT_ONCE + 1, "gone");
         assert!(sweep.is_over());
         assert!(matches!(&sweep.hosts[AT_ONCE + 1].cleaned[0].outcome, Outcome::Failed(why) if why.contains("gone")));
@@ -183,8 +184,8 @@ mod tests {
         assert_eq!(sweep.due(0), [0, 1, 2]);
         sweep.cleaned(1, one("/a", failed()));
         assert_eq!(sweep.due(1), [0; 0], "the others are not through");
-        sweep.cleaned(2, [one("/b", Outcome::Removed { bytes: 7 }), one("/a", failed())].concat());
-        sweep.cleaned(0, one("/a", Outcome::Removed { bytes: 1 }));
+        sweep.cleaned(2, [one("/b", Outcome::Removed { bytes: 7, left: None }), one("/a", failed())].concat());
+        sweep.cleaned(0, one("/a", Outcome::Removed { bytes: 1, left: None }));
         assert_eq!(sweep.due(2), [1]);
         assert_eq!(sweep.due(3), [0; 0], "one after the other");
         sweep.cleaned(1, one("/a", Outcome::Nothing("no marker".into())));
@@ -194,7 +195,7 @@ mod tests {
         assert!(sweep.is_over());
         let told: Vec<&str> = sweep.hosts[2].cleaned.iter().map(|one| one.target.as_str()).collect();
         assert_eq!(told, ["/b", "/a"], "what it had removed is told, and not that it is gone");
-        assert_eq!(sweep.hosts[2].cleaned[0].outcome, Outcome::Removed { bytes: 7 });
+        assert_eq!(sweep.hosts[2].cleaned[0].outcome, Outcome::Removed { bytes: 7, left: None });
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         let mut sweep = Sweep::new(2, 0);
         sweep.due(0);
         sweep.cleaned(0, one("/a", failed()));
-        sweep.cleaned(1, one("/a", Outcome::Removed { bytes: 1 }));
+        sweep.cleaned(1, one("/a", Outcome::Removed { bytes: 1, left: None }));
         assert_eq!(sweep.due(1), [0]);
         sweep.cleaned(0, one("/a", failed()));
         assert_eq!((sweep.is_over(), sweep.hosts[0].cleaned.len()), (true, 1));
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!(sweep.due(11), [0; 0]);
         assert_eq!((sweep.hosts[0].turn == Turn::Over, sweep.hosts[1].turn == Turn::Over), (false, true));
         // Too late for anybody.
-        sweep.cleaned(1, one("/a", Outcome::Removed { bytes: 1 }));
+        sweep.cleaned(1, one("/a", Outcome::Removed { bytes: 1, left: None }));
         assert!(matches!(sweep.hosts[1].cleaned[..], [Cleaned { outcome: Outcome::Failed(_), .. }]));
     }
 }
