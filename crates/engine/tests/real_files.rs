@@ -336,3 +336,38 @@ fn cleaning_removes_exactly_what_a_killed_run_left() {
     let refused = engine::clean(path, &engine::Progress::default()).expect_err("no marker");
     assert!(refused.to_string().contains("nothing in it is ours"), "{refused}");
 }
+
+/// `plan` with `count` files in place of one.
+fn with_files(root: &Path, count: u32) -> HostPlan {
+    let mut plan = plan(root, Backend::Sync, false, vec![]);
+    let file = |n: u32| TargetFile { path: format!("{}/data-{n:05}.bin", root.display()), size: Bytes(FILE) };
+    plan.targets[0].files = (0..count).map(file).collect();
+    plan
+}
+
+#[test]
+fn a_refused_layout_leaves_nothing_that_was_not_there() {
+    let (_folder, root) = scratch();
+    drop(open(with_files(&root, 1)).expect("one file"));
+    std::os::unix::fs::symlink("/nowhere", root.join("data-00002.bin")).expect("a link that is not ours");
+    let error = open(with_files(&root, 3)).expect_err("our files are no links");
+    assert!(error.to_string().contains("data-00002.bin"), "{error}");
+    assert!(root.join("data-00000.bin").exists(), "it was there before");
+    assert!(!root.join("data-00001.bin").exists(), "it was made for nothing");
+    // Where the directory itself was made for nothing, it goes, too: a file of this size fits nowhere.
+    let (_folder, root) = scratch();
+    let mut plan = with_files(&root, 2);
+    plan.targets[0].files[1].size = Bytes(1 << 62);
+    open(plan).expect_err("no file system has so much");
+    assert!(!root.exists());
+}
+
+#[test]
+fn what_the_backend_cannot_do_is_said() {
+    let (_folder, root) = scratch();
+    let mut plan = plan(&root, Backend::Sync, false, vec![]);
+    plan.poll = Poll::Submissions;
+    let targets = open(plan).expect("open");
+    let said: Vec<&str> = targets.notes().iter().map(|note| note.detail.as_str()).collect();
+    assert!(said.contains(&"poll submissions: there is none with sync"), "{said:?}");
+}
