@@ -183,6 +183,7 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     assert_eq!(load, Nanos::millis(60).0);
     let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
     assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
+    assert!(note.backend().is_some_and(|taken| note.detail.contains(&format!("auto took {taken}: "))), "{note:?}");
     assert!(note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"), "{}", note.detail);
 
     let control = Control::new();

@@ -40,9 +40,8 @@ pub(crate) fn is_allowed() -> io::Result<()> {
     let mut event = Event::default();
     let (least, most): (libc::c_long, libc::c_long) = (0, 1);
     // SAFETY: there is room for one event; the kernel keeps neither pointer.
-    let came = unsafe {
-        libc::syscall(libc::SYS_io_getevents, context.0, least, most, &raw mut event, &raw mut patience)
-    };
+    let came =
+        unsafe { libc::syscall(libc::SYS_io_getevents, context.0, least, most, &raw mut event, &raw mut patience) };
     if came < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -206,14 +206,8 @@ fn open_now(
     haste: Haste,
     progress: &Progress,
 ) -> Result<OpenTargets, EngineError> {
-    let mut opener = Opener {
-        plan: &plan,
-        progress,
-        files: Vec::new(),
-        made: Vec::new(),
-        claims: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut opener =
+        Opener { plan: &plan, progress, files: Vec::new(), made: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
     if !plan.backend.sends_nothing() {
         for target in &plan.targets {
@@ -291,9 +285,7 @@ fn fallback(
     match aio() {
         Ok(()) if wanted == Backend::Libaio => (wanted, None),
         Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
-        Ok(()) => {
-            (Backend::Libaio, Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}")))
-        }
+        Ok(()) => (Backend::Libaio, Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}"))),
         Err(error) => {
             let cost = "with one request outstanding per worker";
             (Backend::Sync, Some(format!("{why}libaio: {error}; sync takes its place, {cost}")))
@@ -537,6 +529,20 @@ mod tests {
         let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
         assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
         assert!(!why.expect("said").contains("io_uring"));
+    }
+
+    #[test]
+    fn what_was_taken_can_be_read_from_the_note() {
+        for (wanted, ring, direct) in [(Backend::IoUring, false, true), (Backend::Auto, false, false)] {
+            for aio in [true, false] {
+                let answer = |is_allowed: bool| if is_allowed { allowed() } else { forbidden() };
+                let (taken, why) = fallback(wanted, || answer(ring), || answer(aio), direct, false);
+                let kind = NoteKind::BackendFallback;
+                let note = Note { stage: None, host: 0, kind, detail: why.expect("said") };
+                assert_eq!(note.backend(), Some(taken), "{note:?}");
+                assert_eq!(Note { kind: NoteKind::Stuck, ..note }.backend(), None);
+            }
+        }
     }
 
     #[test]
