@@ -254,6 +254,7 @@ impl Backend for Aio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::forbidden::without;
 
     #[test]
     fn a_refusal_is_the_targets_unless_the_kernel_or_the_call_is_to_blame() {
@@ -262,6 +263,15 @@ mod tests {
         assert_eq!(refusal(-1, libc::EAGAIN), Refusal::Later);
         assert_eq!(refusal(-1, libc::EINTR), Refusal::Again);
         assert_eq!(refusal(-1, libc::EFAULT), Refusal::OfOurs);
+    }
+
+    #[test]
+    fn a_context_that_cannot_be_used_is_none() {
+        for call in [libc::SYS_io_setup, libc::SYS_io_submit, libc::SYS_io_getevents] {
+            let error = without(&[call], is_allowed).expect_err("forbidden");
+            assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+        }
+        assert!(without(&[libc::SYS_io_cancel], is_allowed).is_ok(), "what is not forbidden is allowed");
     }
 
     #[test]

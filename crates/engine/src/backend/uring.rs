@@ -248,3 +248,17 @@ impl Backend for Ring {
         self.buffers.mark()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::forbidden::without;
+
+    #[test]
+    fn a_ring_that_cannot_be_used_is_none() {
+        for call in [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter] {
+            let error = without(&[call], is_allowed).expect_err("forbidden");
+            assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+        }
+    }
+}
