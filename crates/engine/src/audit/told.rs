@@ -3,14 +3,22 @@
 
 use model::audit::DamageKind;
 
-/// How many blocks of each kind are told, of `found` of each and `kept` together: the kinds take turns, in their own order, until the list is full.
-fn quota(found: [usize; DamageKind::ALL.len()], kept: usize) -> [usize; DamageKind::ALL.len()] {
-    let mut told = [0; DamageKind::ALL.len()];
-    let mut left = kept.min(found.iter().fold(0, |sum: usize, count| sum.saturating_add(*count)));
+/// How many blocks of each kind are told, where `found` has the kind of each and `kept` are told together: the kinds take turns, the one that comes
+/// first before the others, until the list is full.
+fn quota(found: &[DamageKind], kept: usize) -> [usize; DamageKind::ALL.len()] {
+    let (mut counts, mut told) = ([0; DamageKind::ALL.len()], [0; DamageKind::ALL.len()]);
+    let mut turns: Vec<usize> = Vec::with_capacity(DamageKind::ALL.len());
+    for kind in found.iter().map(|kind| index(*kind)) {
+        counts[kind] += 1;
+        if counts[kind] == 1 {
+            turns.push(kind);
+        }
+    }
+    let mut left = kept.min(found.len());
     while left > 0 {
-        for (told, found) in told.iter_mut().zip(found) {
-            if *told < found && left > 0 {
-                *told += 1;
+        for kind in &turns {
+            if told[*kind] < counts[*kind] && left > 0 {
+                told[*kind] += 1;
                 left -= 1;
             }
         }
@@ -29,9 +37,8 @@ pub(super) fn keep_of_each<T>(all: &mut Vec<T>, kind: impl Fn(&T) -> DamageKind,
 
 /// Keeps `kept` together, of every kind as many as come out by turns; the order stays.
 pub(super) fn keep_in_turns<T>(all: &mut Vec<T>, kind: impl Fn(&T) -> DamageKind, kept: usize) {
-    let mut found = [0; DamageKind::ALL.len()];
-    all.iter().for_each(|one| found[index(kind(one))] += 1);
-    keep(all, kind, quota(found, kept));
+    let found: Vec<DamageKind> = all.iter().map(&kind).collect();
+    keep(all, kind, quota(&found, kept));
 }
 
 fn keep<T>(all: &mut Vec<T>, kind: impl Fn(&T) -> DamageKind, mut left: [usize; DamageKind::ALL.len()]) {
@@ -55,7 +62,13 @@ mod tests {
         keep_of_each(&mut all, |one| one.0, 4);
         assert_eq!(all.len(), 4 + 1 + 3);
         keep_in_turns(&mut all, |one| one.0, 4);
-        assert_eq!(all, [(Unreadable, 0), (Corrupt, 0), (Lost, 0), (Lost, 1)], "in their order, the first of each");
+        assert_eq!(
+            all,
+            [(Unreadable, 0), (Unreadable, 1), (Corrupt, 0), (Lost, 0)],
+            "in their order, the first of each"
+        );
+        keep_in_turns(&mut all, |one| one.0, 1);
+        assert_eq!(all, [(Unreadable, 0)], "the very first");
         keep_in_turns(&mut all, |one| one.0, 0);
         assert!(all.is_empty());
     }
