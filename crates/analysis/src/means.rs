@@ -96,10 +96,10 @@ fn backend(record: &Record, host: u32, stage: u32, planned: Backend) -> (Backend
     let is_of_plan = |note: &Note| {
         note.stage.is_none_or(|of| of == stage) && note.detail.split(':').next() == Some(&wanted.to_string())
     };
-    if planned == Backend::Auto {
-        if let Some((backend, why)) = taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage)) {
-            return (backend, Because::Tried(why));
-        }
+    if planned == Backend::Auto
+        && let Some((backend, why)) = taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage))
+    {
+        return (backend, Because::Tried(why));
     }
     match taken(NoteKind::BackendFallback, &is_of_plan) {
         Some((backend, why)) => (backend, Because::Refused(why)),
