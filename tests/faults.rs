@@ -224,6 +224,8 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
         let codes: Vec<&str> =
             row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
         assert!(codes.contains(&"backend-fallback"), "{codes:?}");
+        let means = &row["means"][0];
+        assert!(means["backend"] != "io_uring" && means["because"] == "refused", "{means}");
         assert!(row["ios"].as_u64() > Some(0));
     }
 }

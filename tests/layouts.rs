@@ -158,11 +158,21 @@ fn transfers_that_suit_no_block_go_through_the_page_cache_and_are_refused_past_i
     }
 }
 
+/// The caches of this host, claimed from every other copy of these tests: what one of them reads from memory, another would drop. A file that stays,
+/// because a name that came and went would be claimed twice.
+fn claimed_caches() -> std::fs::File {
+    let claim = std::env::temp_dir().join("plimsoll-tests-caches");
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&claim).expect("a file that all may share");
+    file.lock().expect("a lock");
+    file
+}
+
 #[test]
 fn what_the_page_cache_answers_is_said_and_eviction_leaves_it_nothing() {
     if !has("the page cache over ext4", &["losetup", "loop", "mkfs.ext4", "mount"]) {
         return;
     }
+    let _caches = claimed_caches();
     let disk = Mounted::new("mkfs.ext4", 64);
     let folder = scratch();
     let data = disk.path().join("data");

@@ -7,6 +7,7 @@ mod ci;
 mod dist;
 mod docs;
 mod leftovers;
+mod memory;
 mod parts;
 mod screenshot;
 mod shell;
@@ -27,6 +28,7 @@ cargo xtask COMMAND
   docs    writes the generated pages
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
+  memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
@@ -63,6 +65,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "tidy" => tidy::run(),
         "docs" => docs::run(),
         "bench" => bench::run(rest),
+        "memory" => memory::run(),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
         "dist" => dist::run(),

@@ -20,6 +20,7 @@ mod issued;
 mod knee;
 pub mod little;
 pub mod loadline;
+pub mod means;
 mod page_cache;
 pub mod published;
 mod results;

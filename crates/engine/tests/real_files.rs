@@ -183,6 +183,7 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     assert_eq!(load, Nanos::millis(60).0);
     let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
     assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
+    assert!(note.backend().is_some_and(|taken| note.detail.contains(&format!("auto took {taken}: "))), "{note:?}");
     assert!(note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"), "{}", note.detail);
 
     let control = Control::new();
@@ -353,4 +354,39 @@ fn a_directory_that_is_gone_is_named_and_keeps_no_other_from_being_tidied_up() {
     );
     assert!(!words.contains("plimsoll clean"), "there is nothing to clean: {words}");
     assert!(!other.exists(), "it was the second one");
+}
+
+/// `plan` with `count` files in place of one.
+fn with_files(root: &Path, count: u32) -> HostPlan {
+    let mut plan = plan(root, Backend::Sync, false, vec![]);
+    let file = |n: u32| TargetFile { path: format!("{}/data-{n:05}.bin", root.display()), size: Bytes(FILE) };
+    plan.targets[0].files = (0..count).map(file).collect();
+    plan
+}
+
+#[test]
+fn a_refused_layout_leaves_nothing_that_was_not_there() {
+    let (_folder, root) = scratch();
+    drop(open(with_files(&root, 1)).expect("one file"));
+    std::os::unix::fs::symlink("/nowhere", root.join("data-00002.bin")).expect("a link that is not ours");
+    let error = open(with_files(&root, 3)).expect_err("our files are no links");
+    assert!(error.to_string().contains("data-00002.bin"), "{error}");
+    assert!(root.join("data-00000.bin").exists(), "it was there before");
+    assert!(!root.join("data-00001.bin").exists(), "it was made for nothing");
+    // Where the directory itself was made for nothing, it goes, too: a file of this size fits nowhere.
+    let (_folder, root) = scratch();
+    let mut plan = with_files(&root, 2);
+    plan.targets[0].files[1].size = Bytes(1 << 62);
+    open(plan).expect_err("no file system has so much");
+    assert!(!root.exists());
+}
+
+#[test]
+fn what_the_backend_cannot_do_is_said() {
+    let (_folder, root) = scratch();
+    let mut plan = plan(&root, Backend::Sync, false, vec![]);
+    plan.poll = Poll::Submissions;
+    let targets = open(plan).expect("open");
+    let said: Vec<&str> = targets.notes().iter().map(|note| note.detail.as_str()).collect();
+    assert!(said.contains(&"poll submissions: there is none with sync"), "{said:?}");
 }

@@ -4,6 +4,7 @@ use crate::counters::CounterSample;
 use crate::occurrence::Occurrence;
 use crate::sample::IntervalSample;
 use crate::search::Addition;
+use crate::spec::Backend;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened in a run.
@@ -90,6 +91,18 @@ pub struct Note {
     pub kind: NoteKind,
     /// In words, with the path or the system's own message.
     pub detail: String,
+}
+
+impl Note {
+    /// The backend that a note of kind `backend-fallback` or `backend-chosen` says was taken; `None` for every other, and where it names none.
+    pub fn backend(&self) -> Option<Backend> {
+        let word = match self.kind {
+            NoteKind::BackendFallback => self.detail.rsplit_once(" takes its place")?.0.rsplit(' ').next()?,
+            NoteKind::BackendChosen => self.detail.split_once("): auto took ")?.1.split(':').next()?,
+            _ => return None,
+        };
+        Backend::ALL.iter().copied().find(|backend| backend.word() == word)
+    }
 }
 
 crate::spec::words! {

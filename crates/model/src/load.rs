@@ -119,6 +119,17 @@ const RATE_REMEDY: &str = "write requests per second such as 10000, 10k or 0.5, 
 /// A billion requests a second is beyond every machine; it is a slip.
 const MOST_IOPS: f64 = 1e9;
 
+impl Rate {
+    /// So many times this rate, a billion requests (or 2⁶⁴ − 1 bytes) per second at most; never less than the least rate.
+    pub fn times(self, count: u64) -> Rate {
+        let count = count.max(1);
+        match self {
+            Rate::Iops { milli } => Rate::Iops { milli: milli.saturating_mul(count).min((MOST_IOPS * 1e3) as u64) },
+            Rate::Bytes { per_second } => Rate::Bytes { per_second: per_second.saturating_mul(count) },
+        }
+    }
+}
+
 impl FromStr for Rate {
     type Err = UnitError;
 

@@ -78,6 +78,7 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "hosts": split::shares(record, row, By::Host),
         "labels": split::shares(record, row, By::Label),
         "localities": split::shares(record, row, By::Locality),
+        "means": crate::means::json(record, row),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
     })
 }

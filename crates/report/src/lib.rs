@@ -15,6 +15,7 @@ pub mod json;
 pub mod live;
 pub mod loadline;
 pub mod markdown;
+mod means;
 mod moment;
 pub mod occurrences;
 pub mod plan;

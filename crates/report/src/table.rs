@@ -1,7 +1,7 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
 use crate::doubts::{Marks, Touches};
-use crate::{findings, loadline, words};
+use crate::{findings, loadline, means, words};
 use analysis::{ResultRow, RunState};
 use comfy_table::{CellAlignment, Table, presets};
 use model::{Cluster, Op, Record};
@@ -51,6 +51,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
         }
     }
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
+    means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
     for (index, sentence) in marks.sentences.iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }

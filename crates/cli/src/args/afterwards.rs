@@ -187,7 +187,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
     pub acknowledged: Basis,
 
-    /// How many damaged blocks to tell one by one; all are counted.
+    /// How many damaged blocks to tell one by one, some of every kind; all are counted.
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub list: usize,
 

@@ -9,6 +9,7 @@ mod places;
 mod replay;
 mod scan;
 mod sound;
+mod told;
 
 use crate::contents::Identity;
 use crate::error::EngineError;
@@ -262,7 +263,8 @@ fn audit_places(
         let hits = std::mem::take(&mut tally.hits);
         hits.into_iter().map(move |hit| finding(record, writers, index as u32, path, hit))
     });
-    let findings = findings.take(options.kept).collect();
+    let mut findings: Vec<Finding> = findings.collect();
+    told::keep_in_turns(&mut findings, |finding| finding.kind, options.kept);
     let named = |(tally, place): (Tally, &Place)| {
         let mut file = tally.file;
         file.path.clone_from(&place.path);

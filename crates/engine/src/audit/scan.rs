@@ -1,6 +1,7 @@
 //! Reads regions of files once, from end to end, and judges every block.
 
 use super::replay::Region;
+use super::told::keep_of_each;
 use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
 use crate::target::Progress;
 use model::audit::{DamageKind, FileAudit};
@@ -236,12 +237,12 @@ fn kind_of(kind: DamageKind) -> Kind {
 }
 
 impl Tally {
-    /// Counts a damaged block, and keeps it if it is among the first.
+    /// Counts a damaged block, and keeps it if it is among the first of its kind.
     fn damaged(&mut self, hit: Hit, kept: usize) {
         let kind = DamageKind::ALL.iter().position(|kind| *kind == hit.kind).unwrap_or_default();
         self.file.damaged[kind] += 1;
         // Each thread goes from the start to the end, so that its first are first.
-        if self.hits.len() < kept {
+        if self.file.damaged[kind] <= kept as u64 {
             self.hits.push(hit);
         }
     }
@@ -256,7 +257,7 @@ impl Tally {
         }
         self.hits.extend(other.hits);
         self.hits.sort_by_key(|hit| hit.offset);
-        self.hits.truncate(kept);
+        keep_of_each(&mut self.hits, |hit| hit.kind, kept);
     }
 }
 

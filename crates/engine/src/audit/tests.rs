@@ -350,6 +350,10 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     assert!(matches!(audit_error(&record, &options), AuditError::RunFile(_)));
 }
 
+fn audit_ok(record: &Record, options: &AuditOptions<'_>) -> Audit {
+    audit(record, options, &mut |_| {}).expect("data to look at")
+}
+
 fn audit_error(record: &Record, options: &AuditOptions<'_>) -> AuditError {
     look(record, options, &Progress::default(), &mut |_| {}).expect_err("refused")
 }
@@ -390,6 +394,10 @@ fn each_kind_of_damage_is_told_with_its_place() {
     expected.sort_by_key(|(_, offset)| *offset);
     assert_eq!(told, expected, "{:#?}", audit.findings);
     assert_eq!(audit.damaged(), [2, 1, 1, 1, 1]);
+    let few = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 5 };
+    let few = audit_ok(&record, &few);
+    let kinds: std::collections::BTreeSet<&str> = few.findings.iter().map(|finding| finding.kind.word()).collect();
+    assert_eq!((few.findings.len(), kinds.len()), (5, 5), "one of each kind before two of one: {:?}", few.findings);
     let zeros = audit.findings.iter().find(|finding| finding.offset == at(four, 0)).expect("told");
     assert_eq!(zeros.found, "zeros");
     assert_eq!(audit.files[0].good, FILE / 8192 - 6);

@@ -27,9 +27,22 @@ struct Event {
     second_result: i64,
 }
 
-/// Whether the kernel lets this process have a context, and if not, why.
+/// Whether the kernel lets this process have a context and use it, and if not, why. A filter of system calls (seccomp) may let the first through and
+/// not the second.
 pub(crate) fn is_allowed() -> io::Result<()> {
-    Context::new(1).map(drop)
+    let context = Context::new(1)?;
+    // SAFETY: of no requests the kernel looks at none, whatever the pointer.
+    let sent = unsafe { libc::syscall(libc::SYS_io_submit, context.0, 0 as libc::c_long, std::ptr::null_mut::<u8>()) };
+    if sent < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut patience = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut event = Event::default();
+    let (least, most): (libc::c_long, libc::c_long) = (0, 1);
+    // SAFETY: there is room for one event; the kernel keeps neither pointer.
+    let came =
+        unsafe { libc::syscall(libc::SYS_io_getevents, context.0, least, most, &raw mut event, &raw mut patience) };
+    if came < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// The kernel's side of a worker's requests.
@@ -241,6 +254,7 @@ impl Backend for Aio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::forbidden::without;
 
     #[test]
     fn a_refusal_is_the_targets_unless_the_kernel_or_the_call_is_to_blame() {
@@ -249,6 +263,15 @@ mod tests {
         assert_eq!(refusal(-1, libc::EAGAIN), Refusal::Later);
         assert_eq!(refusal(-1, libc::EINTR), Refusal::Again);
         assert_eq!(refusal(-1, libc::EFAULT), Refusal::OfOurs);
+    }
+
+    #[test]
+    fn a_context_that_cannot_be_used_is_none() {
+        for call in [libc::SYS_io_setup, libc::SYS_io_submit, libc::SYS_io_getevents] {
+            let error = without(&[call], is_allowed).expect_err("forbidden");
+            assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+        }
+        assert!(without(&[libc::SYS_io_cancel], is_allowed).is_ok(), "what is not forbidden is allowed");
     }
 
     #[test]

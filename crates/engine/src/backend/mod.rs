@@ -1,6 +1,8 @@
 //! How requests reach the kernel: a small contract, one file for each way.
 
 mod aio;
+#[cfg(test)]
+mod forbidden;
 mod nop;
 mod null;
 mod poll;

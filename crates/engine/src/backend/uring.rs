@@ -13,9 +13,14 @@ use std::os::fd::{BorrowedFd, RawFd};
 /// The largest piece of memory that the kernel registers at once.
 const LARGEST_REGISTERED: usize = 1 << 30;
 
-/// Whether the kernel lets this process have a ring, and if not, why.
+/// Whether the kernel lets this process have a ring and hand it requests, and if not, why. A filter of system calls (seccomp) may let the first
+/// through and not the second.
 pub(crate) fn is_allowed() -> io::Result<()> {
-    build(1).map(drop)
+    let mut ring = build(1)?;
+    let nop = opcode::Nop::new().build();
+    // SAFETY: a request for nothing has neither file nor buffer.
+    unsafe { ring.submission().push(&nop) }.map_err(io::Error::other)?;
+    ring.submit_and_wait(1).map(drop)
 }
 
 /// How long a thread of the kernel looks for requests in vain before it sleeps, in ms: longer than a worker is away at the end of an interval.
@@ -241,5 +246,19 @@ impl Backend for Ring {
 
     fn mark(&mut self) -> Option<WriteMark> {
         self.buffers.mark()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::forbidden::without;
+
+    #[test]
+    fn a_ring_that_cannot_be_used_is_none() {
+        for call in [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter] {
+            let error = without(&[call], is_allowed).expect_err("forbidden");
+            assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+        }
     }
 }

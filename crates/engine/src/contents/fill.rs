@@ -52,9 +52,11 @@ pub(crate) struct Filler {
 impl Filler {
     /// A filler for one worker of one stage.
     pub(crate) fn new(contents: &Contents, pool: Pool, worker_seed: u64) -> Filler {
-        let scope_seed = match contents.duplicate_scope {
-            DuplicateScope::Worker => derive(worker_seed, &[1]),
-            DuplicateScope::Hosts => derive(contents.seed, &[1]),
+        let (of_worker, of_all) = (derive(worker_seed, &[1]), derive(contents.seed, &[1]));
+        let scope_seed = |number: u64| match contents.duplicate_scope {
+            DuplicateScope::Worker => of_worker,
+            DuplicateScope::Hosts => of_all,
+            DuplicateScope::Both => [of_worker, of_all][(number % 2) as usize],
         };
         let random_ppm = 1_000_000 - u64::from(contents.compressible.ppm.min(1_000_000));
         Filler {
@@ -63,7 +65,7 @@ impl Filler {
             choices: Rng::new(derive(worker_seed, &[3])),
             duplicate_ppm: contents.duplicate.ppm,
             copies_due: 0,
-            originals: (0..ORIGINALS as u64).map(|number| derive(scope_seed, &[number])).collect(),
+            originals: (0..ORIGINALS as u64).map(|number| derive(scope_seed(number), &[number])).collect(),
             random_ppm,
             // Nothing is asked of the bytes but that no storage can make them fewer.
             is_stamped: random_ppm == 1_000_000 && contents.duplicate.ppm == 0,

@@ -100,7 +100,9 @@ fn blocks_repeat_by_the_share_that_was_asked_for() {
 
 #[test]
 fn workers_have_copies_in_common_only_where_the_scope_is_all_hosts() {
-    for (duplicate_scope, expected) in [(DuplicateScope::Worker, 0.0), (DuplicateScope::Hosts, 60.0)] {
+    for (duplicate_scope, expected) in
+        [(DuplicateScope::Worker, 0.0), (DuplicateScope::Hosts, 60.0), (DuplicateScope::Both, 30.0)]
+    {
         let contents = Contents { duplicate: Percent::of(60), duplicate_scope, ..Contents::RANDOM };
         let (one, other) = (written(&contents, 3, 4096, 40 << 20), written(&contents, 4, 4096, 40 << 20));
         let known: HashSet<&[u8]> = one.chunks(UNIT).collect();

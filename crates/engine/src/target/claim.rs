@@ -72,6 +72,8 @@ pub(crate) struct Claim {
     root: PathBuf,
     marker: fs::File,
     made_directory: bool,
+    /// Whether this claim made the directory.
+    made_now: bool,
 }
 
 impl Claim {
@@ -94,7 +96,7 @@ impl Claim {
             return Err(seen_by_both(root, other, plan));
         }
         let made_directory = made_now || earlier.is_some_and(|marker| marker.made_directory);
-        let claim = Claim { root: path.to_owned(), marker, made_directory };
+        let claim = Claim { root: path.to_owned(), marker, made_directory, made_now };
         claim.write(plan)?;
         Ok(claim)
     }
@@ -124,6 +126,14 @@ impl Claim {
             let what = format!("the marker {MARKER} cannot be written: {error}");
             EngineError::target(&self.root.to_string_lossy(), what, "free some space, or name another directory")
         })
+    }
+
+    /// Lets go of a directory that is not used after all: one that this claim made is removed if only our marker is in it.
+    pub(crate) fn take_back(self) {
+        let is_alone = || fs::read_dir(&self.root).is_ok_and(|entries| entries.count() == 1);
+        if self.made_now && is_alone() && fs::remove_file(self.root.join(MARKER)).is_ok() {
+            let _ = fs::remove_dir(&self.root);
+        }
     }
 
     /// Removes our files from number `kept` on, of which earlier runs may have had more, and the trees that they left.
@@ -186,7 +196,7 @@ pub fn clean(directory: &str, progress: &Progress) -> Result<Removed, EngineErro
     let marker = open_marker(path)?;
     lock(&marker, directory, None)?;
     let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
-    let claim = Claim { root: path.to_owned(), marker, made_directory };
+    let claim = Claim { root: path.to_owned(), marker, made_directory, made_now: false };
     claim.remove(progress).map_err(|error| {
         EngineError::target(directory, format!("our files cannot be removed: {error}"), remedy(&error))
     })

@@ -10,7 +10,7 @@ use crate::metadata::grow;
 use crate::page_cache;
 use crate::together::Together;
 use model::plan::{HostPlan, HostStage, PlannedTarget, Target, TargetFile, Work};
-use model::spec::Backend;
+use model::spec::{Backend, Poll};
 use model::{Note, NoteKind, StageKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -191,8 +191,8 @@ fn not_removed(root: &str, error: &io::Error) -> EngineError {
 /// Claims and opens the targets of `plan`.
 ///
 /// # Errors
-/// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. What was made
-/// until then is ours and marked.
+/// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. Files that were
+/// made until then are removed again, but not those of a target that does not answer: they are ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     open_in(plan, &Haste::default())
 }
@@ -233,13 +233,18 @@ fn open_now(
     haste: Haste,
     progress: &Progress,
 ) -> Result<OpenTargets, EngineError> {
-    let mut opener = Opener { plan: &plan, progress, files: Vec::new(), claims: Vec::new(), notes: Vec::new() };
+    let mut opener =
+        Opener { plan: &plan, progress, files: Vec::new(), made: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
     if !plan.backend.sends_nothing() {
         for target in &plan.targets {
-            opener.open(target)?;
+            if let Err(error) = opener.open(target) {
+                opener.take_back();
+                return Err(error);
+            }
         }
     }
+    opener.say_what_is_lost(backend);
     let own = plan.trees.iter().filter(|tree| !tree.joined);
     let trees = own.map(|tree| grow(tree, progress)).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
     if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
@@ -282,6 +287,9 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
+/// What libaio costs without direct I/O.
+const ONE_AFTER_THE_OTHER: &str = "does one request after the other through the page cache";
+
 /// The backend for `wanted`, of which `auto` begins with the best that keeps many requests outstanding, or what takes its place where the kernel
 /// forbids it: io_uring, then libaio, then sync; and why, in words.
 fn fallback(
@@ -304,10 +312,7 @@ fn fallback(
     match aio() {
         Ok(()) if wanted == Backend::Libaio => (wanted, None),
         Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
-        Ok(()) => {
-            let cost = "which does one request after the other through the page cache";
-            (Backend::Libaio, Some(format!("{why}libaio takes its place, {cost}")))
-        }
+        Ok(()) => (Backend::Libaio, Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}"))),
         Err(error) => {
             let cost = "with one request outstanding per worker";
             (Backend::Sync, Some(format!("{why}libaio: {error}; sync takes its place, {cost}")))
@@ -322,11 +327,38 @@ struct Opener<'a> {
     plan: &'a HostPlan,
     progress: &'a Progress,
     files: Vec<OwnedFd>,
+    /// Those of our own files that were not there before.
+    made: Vec<String>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
 }
 
 impl Opener<'_> {
+    /// Removes the files that were made for a run that is refused: a disk that was too small for all of them is not left full.
+    fn take_back(self) {
+        drop(self.files);
+        for path in &self.made {
+            self.progress.at(path);
+            // Whatever says no here, the refusal of the run says more.
+            let _ = rustix::fs::unlink(path.as_str());
+            self.progress.step();
+        }
+        self.claims.into_iter().for_each(Claim::take_back);
+    }
+
+    /// What of the plan the chosen backend cannot do, where no note says so yet.
+    fn say_what_is_lost(&mut self, backend: Backend) {
+        let cached = !self.plan.direct || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
+        let is_said = self.notes.iter().any(|note| note.detail.ends_with(ONE_AFTER_THE_OTHER));
+        if backend == Backend::Libaio && cached && !is_said {
+            self.note(NoteKind::EngineDegraded, format!("libaio {ONE_AFTER_THE_OTHER}"));
+        }
+        let wanted = self.plan.poll;
+        if wanted != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
+            self.note(NoteKind::EngineDegraded, format!("poll {wanted}: there is none with {backend}"));
+        }
+    }
+
     fn note(&mut self, kind: NoteKind, detail: String) {
         let is_new = |note: &Note| note.kind != kind || note.detail != detail;
         if self.notes.iter().all(is_new) {
@@ -425,6 +457,9 @@ impl Opener<'_> {
     /// Opens a file of ours and gives it its size.
     fn open_ours(&mut self, file: &TargetFile) -> Result<(), EngineError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
+        if matches!(rustix::fs::lstat(file.path.as_str()), Err(Errno::NOENT)) {
+            self.made.push(file.path.clone());
+        }
         let opened = self.open_direct(&file.path, flags, Mode::from_raw_mode(0o600))?;
         self.lay_out(&opened, file).map_err(|error| {
             let remedy = match error {
@@ -521,6 +556,20 @@ mod tests {
         let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
         assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
         assert!(!why.expect("said").contains("io_uring"));
+    }
+
+    #[test]
+    fn what_was_taken_can_be_read_from_the_note() {
+        for (wanted, ring, direct) in [(Backend::IoUring, false, true), (Backend::Auto, false, false)] {
+            for aio in [true, false] {
+                let answer = |is_allowed: bool| if is_allowed { allowed() } else { forbidden() };
+                let (taken, why) = fallback(wanted, || answer(ring), || answer(aio), direct, false);
+                let kind = NoteKind::BackendFallback;
+                let note = Note { stage: None, host: 0, kind, detail: why.expect("said") };
+                assert_eq!(note.backend(), Some(taken), "{note:?}");
+                assert_eq!(Note { kind: NoteKind::Stuck, ..note }.backend(), None);
+            }
+        }
     }
 
     #[test]

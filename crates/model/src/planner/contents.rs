@@ -5,7 +5,7 @@ use crate::event::NoteKind;
 use crate::load::SizeMix;
 use crate::plan::{Contents, Extent, HostStage, PlanNote, PlannedTarget, Stage, Target, Work, Worker};
 use crate::rng::derive;
-use crate::spec::Verify;
+use crate::spec::{LayoutKind, Verify};
 use crate::testbed::{HostFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -27,10 +27,15 @@ pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[Host
         compressible: spec.compressible.value,
         duplicate: spec.duplicate.value,
         duplicate_scope: spec.duplicate_scope.value,
-        verify: spec.verify.value != Verify::No && is_real,
+        verify: spec.verify.value != Verify::No && is_real && !is_tree(request),
         filled: request.existing || request.spec.stages.prepare.value,
         grain: grain(stages),
     }
+}
+
+/// Whether the layout is a tree, whose files are not checked.
+fn is_tree(request: &Request<'_>) -> bool {
+    request.spec.layout.kind.value == LayoutKind::Tree
 }
 
 /// Whether any target is simulated.
@@ -45,6 +50,7 @@ pub(super) fn has_pass(request: &Request<'_>, works: &[Work]) -> bool {
         && works.iter().any(Work::writes)
         && !is_null(request)
         && !is_simulated(request)
+        && !is_tree(request)
 }
 
 /// The largest power of two that divides the places and sizes of all writes and trims, within bounds.
@@ -131,6 +137,9 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
     };
     if is_null(request) {
         return add("verify: this backend reads nothing, so that nothing is checked");
+    }
+    if is_tree(request) {
+        return add("verify: files of a tree are not checked");
     }
     if is_simulated(request) {
         add("verify: simulated targets keep no bytes, so that nothing is checked there");

@@ -160,7 +160,11 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
         TargetKind::Unreadable(why) => Err(refuse(
             target,
             &format!("cannot be looked at: {why}"),
-            "check the path, your permissions on it, and whether it answers",
+            if target.path.starts_with("sim:") {
+                "correct it; docs/METHOD.md lists what a simulated target can be (\"Simulated targets\")"
+            } else {
+                "check the path, your permissions on it, and whether it answers"
+            },
         )),
     }
 }

@@ -14,8 +14,8 @@ use crate::plan::{
 };
 use crate::rng::derive;
 use crate::spec::{
-    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec, Sharing, StagesSpec,
-    Time, WorkloadKind, WorkloadSpec,
+    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing,
+    StagesSpec, Time, WorkloadKind, WorkloadSpec,
 };
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
@@ -57,6 +57,10 @@ pub(super) fn stages(
                 if workload.sharing.value == Sharing::Interleaved {
                     let turns = request.hosts.iter().map(|host| u64::from(workers(workload, host))).sum::<u64>();
                     work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
+                }
+                if let (Pace::Open { rate, .. }, RateOf::Worker) = (&mut work.pace, workload.rate_of.value) {
+                    let of_host = |host| u64::from(workers(workload, host));
+                    *rate = rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
                 }
                 work
             };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::load::{Pace, Rate};
 use crate::plan::{PlannedTarget, StageKind};
 use crate::spec::Override;
 use crate::testbed::{DeviceFacts, DirectIo, DirectoryState, TargetFacts, TargetKind};
@@ -302,4 +303,18 @@ fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_
     // Intervals shrink no further than to 10 ms, and five rounds have twenty of them.
     assert_eq!(steady(&["measure_max=30s"], "1/100"), (of(200, 300, 40), true));
     assert_eq!(steady(&["measure=11010ms"], "1").0, of(11_500, 132_200, 2_300), "rounded up");
+}
+
+#[test]
+fn a_rate_of_each_worker_grows_with_them() {
+    let rate = |sets: &'static [&'static str]| {
+        let plan = Case::sets(sets).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let works = plan.stages.iter().filter(|stage| stage.kind == StageKind::Measure).flat_map(|stage| &stage.works);
+        works.map(|work| work.pace).next().expect("a workload")
+    };
+    let open = |milli| Pace::Open { rate: Rate::Iops { milli }, poisson: false };
+    assert_eq!(rate(&["rate=100", "workers=3"]), open(100_000), "of all of them");
+    assert_eq!(rate(&["rate=100", "workers=3", "rate_of=worker"]), open(300_000));
+    assert_eq!(rate(&["rate=100", "workers=3", "rate_of=all"]), open(100_000));
+    assert_eq!(rate(&["rate=1e9", "workers=3", "rate_of=worker"]), open(1_000_000_000_000), "nothing is faster");
 }

@@ -27,6 +27,16 @@ words! {
 }
 
 words! {
+    /// Whose rate a fixed rate is.
+    pub enum RateOf {
+        /// That of all workers of all hosts together.
+        All = "all",
+        /// That of each worker.
+        Worker = "worker",
+    }
+}
+
+words! {
     /// When requests of a fixed rate are due.
     pub enum Arrivals {
         /// At equal distances.
@@ -166,6 +176,8 @@ words! {
         Worker = "worker",
         /// All workers of all hosts write copies of the same blocks.
         Hosts = "hosts",
+        /// Half of the originals are a worker's own, the other half those of all workers of all hosts.
+        Both = "both",
     }
 }
 
@@ -526,8 +538,10 @@ spec_table! {
         hosts: HostSet = HostSet::all(),
         /// Each host loads the files of the host that is so many places further among all hosts of the run, the last one those of the first again: so nobody finds in its own cache what it wrote. Wants files on a file system that all hosts see at the same path, and nothing checked (`verify`). 0: its own files.
         rotate: u64 = 0,
-        /// The rate of all workers of all hosts together (an open loop): requests per second such as `10000`, or `"100MiB/s"`. `"auto"`: as fast as the target goes.
+        /// The rate of the workload (an open loop): requests per second such as `10000`, or `"100MiB/s"`. `"auto"`: as fast as the target goes.
         rate: Auto<Rate> = Auto::Auto,
+        /// Whose rate that is: that of all workers of all hosts together, or that of each worker, so that more workers are more load.
+        rate_of: RateOf = RateOf::All,
         /// When requests of a fixed rate are due.
         arrivals: Arrivals = Arrivals::Uniform,
         /// Without a rate: how long a worker rests after each burst has come back.

@@ -143,7 +143,7 @@ pub(super) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
 pub(super) fn check(
     (layout, tree): (&LayoutSpec, &TreeSpec),
     stages: &StagesSpec,
-    (engine, contents): (&EngineSpec, &ContentsSpec),
+    engine: &EngineSpec,
     points: &[PointSpec],
     problems: &mut Vec<Problem>,
 ) {
@@ -165,11 +165,15 @@ pub(super) fn check(
         let message = "the null backend sends nothing, so there would be no files";
         problems.push(Problem::new(place(&engine.backend), message, "leave out backend, or kind = \"tree\""));
     }
-    if is_tree && contents.verify.value != Verify::No {
+    check_order(points, problems);
+}
+
+/// Complains about checks of files that have none.
+pub(super) fn check_contents(layout: &LayoutSpec, contents: &ContentsSpec, problems: &mut Vec<Problem>) {
+    if layout.kind.value == LayoutKind::Tree && contents.verify.value != Verify::No {
         let message = "files of a tree are not checked";
         problems.push(Problem::new(place(&contents.verify), message, "leave out verify, or kind = \"tree\""));
     }
-    check_order(points, problems);
 }
 
 /// Complains about values that a tree cannot have. Fields that are still to be computed stand at their defaults, which are good.

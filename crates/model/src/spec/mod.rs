@@ -24,8 +24,8 @@ pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
     Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
-    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, OtherFiles, Pin, Poll, Sharing, Spread,
-    StagesSpec, SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
+    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, OtherFiles, Pin, Poll, RateOf, Sharing,
+    Spread, StagesSpec, SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
 pub(crate) use metadata::check_tree;
 pub use metadata::{Operation, Operations};
@@ -189,13 +189,15 @@ impl Spec {
                 overrides::put(root, set, problems);
             }
             root.entries.retain(|entry| entry.key != "scenario");
-            let spec = Spec::read(root, problems);
+            let spec = Spec::read(root, false, problems);
             event::check_scenarios(&spec.events, &[], problems);
             return spec;
         }
         let mut scenarios = Vec::new();
+        // What is to be checked may be said for all scenarios at once, although the files of some cannot be.
+        let is_one_of_several = true;
         for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in derived {
-            let spec = Spec::read(&root, problems);
+            let spec = Spec::read(&root, is_one_of_several, problems);
             scenarios.push(Scenario { name, has_own_targets, simulate, too_long_to_simulate, spec });
         }
         let points: usize = scenarios.iter().map(|scenario| scenario.spec.points.len()).sum();
@@ -211,7 +213,7 @@ impl Spec {
         Spec { scenarios, ..spec }
     }
 
-    fn read(root: &Table, problems: &mut Vec<Problem>) -> Spec {
+    fn read(root: &Table, is_one_of_several: bool, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
         let sections = overrides::SECTIONS.iter().map(|(name, _)| *name);
         reader.allow(&sections.chain(["workload", "sweep", "labels", "targets", "event"]).collect::<Vec<_>>());
@@ -244,7 +246,10 @@ impl Spec {
         }
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
-        metadata::check((&layout, &tree), &stages, (&engine, &contents), &points, problems);
+        metadata::check((&layout, &tree), &stages, &engine, &points, problems);
+        if !is_one_of_several {
+            metadata::check_contents(&layout, &contents, problems);
+        }
         // What was wrong with a list of operations was said of the whole list; and the operations of a point stay together in any order.
         let points = points.into_iter().flat_map(metadata::one_by_one).collect();
         Spec {
@@ -544,6 +549,10 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
         if !good {
             problems.push(Problem::new(place(&workload.skew), format!("a skew of {skew} makes no sense here"), remedy));
         }
+    }
+    if workload.rate_of.value != RateOf::All && workload.rate.value == Auto::Auto {
+        let message = "there is no rate that each worker could have";
+        problems.push(Problem::new(place(&workload.rate_of), message, "write rate, or leave out rate_of"));
     }
     if matches!(workload.rate.value, Auto::Fixed(_)) && workload.think.value > Nanos(0) {
         let message = "a fixed rate leaves no time to think: its requests are due at their own times";

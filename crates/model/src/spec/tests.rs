@@ -118,7 +118,7 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
             "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
             "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
-            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, trim, read, access, random, skew, hot_spots, align, stride, sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, arrivals, think, burst, fsync_every, dsync, priority, files, size",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, trim, read, access, random, skew, hot_spots, align, stride, sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",
         ]
     );
 }
@@ -213,4 +213,12 @@ fn only_a_ring_is_polled() {
     for backend in ["io_uring", "auto"] {
         assert_eq!(messages(SMALL, &["poll=submissions", &format!("backend={backend}")]), [""; 0]);
     }
+}
+
+#[test]
+fn a_rate_of_each_worker_wants_a_rate() {
+    let with = |sets: &[&str]| messages("name = \"s\"\n[[workload]]\nname = \"w\"\n", sets);
+    assert!(with(&["rate_of=worker"])[0].contains("no rate that each worker could have"));
+    assert_eq!(with(&["rate_of=worker", "rate=100"]), Vec::<String>::new());
+    assert!(with(&["rate_of=host", "rate=100"])[0].contains("not one of all, worker"));
 }

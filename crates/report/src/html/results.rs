@@ -5,7 +5,7 @@ use super::row::{name, style};
 use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
-use crate::{findings, words};
+use crate::{findings, means, words};
 use analysis::ResultRow;
 use model::{Op, Record};
 
@@ -15,7 +15,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
     let mut marks = Marks::default();
-    let table = table(rows, &mut marks);
+    let table = table(record, rows, &mut marks);
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
     let swept = swept::charts(rows);
@@ -34,7 +34,7 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 /// A sweep of more points than this is no picture any more; the table has them.
 const MOST_BARS: usize = 40;
 
-fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
+fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut head = vec![("Workload", "")];
     if swept {
@@ -61,8 +61,9 @@ fn table(rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let caption = plain(
         "caption",
         format!(
-            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {}",
-            words::sureness_legend(rows)
+            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {} {}",
+            words::sureness_legend(rows),
+            means::sentences(record, rows).join(" ")
         ),
     );
     element("table", &[], [caption, head, plain("tbody", body)])

@@ -216,3 +216,19 @@ fn a_run_that_was_cut_short_prepares_what_is_left_and_nothing_else() {
     assert_eq!(left, [3, 4, 5, 6, 7]);
     assert_eq!(resume::with_prepare(&record, left), [2, 3, 4, 5, 6, 7], "the first scenario is over");
 }
+
+#[test]
+fn a_tree_among_scenarios_that_are_checked_is_left_unchecked_and_says_so() {
+    let text = format!("{THREE}[contents]\nverify = \"after\"\n");
+    let plan = one_host(&text, Bytes(1 << 30)).expect("a plan");
+    let checked: Vec<bool> =
+        (0..plan.stages.len() as u32).map(|stage| plan.engine_of(stage).expect("a host").contents.verify).collect();
+    let of_files = |stage: &crate::plan::Stage| stage.works.iter().any(|work| work.metadata.is_some());
+    let expected: Vec<bool> = plan.stages.iter().map(|stage| !of_files(stage)).collect();
+    assert_eq!(checked, expected);
+    assert_eq!(plan.stages.iter().filter(|stage| stage.kind == StageKind::Verify).count(), 2, "of the blocks alone");
+    let said = |note: &crate::plan::PlanNote| {
+        note.kind == crate::NoteKind::NotChecked && note.detail.contains("files of a tree")
+    };
+    assert!(plan.notes.iter().any(said), "{:?}", plan.notes);
+}
