@@ -7,9 +7,9 @@ use crate::testbed;
 use model::cluster::fixed;
 use model::event::NoteKind;
 use model::plan::PlanNote;
-use model::spec::{LayoutKind, Override, Scenario, Spec};
+use model::spec::{Override, Scenario, Spec};
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
-use model::{Bytes, Cluster, EventTime, Fraction, Percent, Plan, Scale};
+use model::{Bytes, Cluster, EventTime, Fraction, Percent, Plan, Scale, ScaleArg};
 
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
@@ -38,14 +38,35 @@ fn checked(target: String) -> Result<String, Failure> {
     }
 }
 
+/// The parameters of a scenario's simulation: what commas separate that stand in no parentheses.
+fn parameters(scenario: &Scenario) -> Vec<&str> {
+    let mut depth = 0_u32;
+    let is_between = |letter: char| {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    };
+    let text = scenario.simulate.as_deref().unwrap_or_default();
+    text.split(is_between).map(str::trim).filter(|parameter| !parameter.is_empty()).collect()
+}
+
 /// The cluster as a scenario has it, with what distinguishes that one.
 pub fn of_scenario(cluster: &str, scenario: &Scenario) -> Result<String, Failure> {
-    let parameters = scenario.simulate.as_deref().unwrap_or_default().split(',').map(str::trim);
-    let of_cluster: Vec<String> = parameters
-        .filter(|parameter| !parameter.is_empty() && lesser_amount(parameter).is_none())
+    let of_cluster: Vec<String> = parameters(scenario)
+        .into_iter()
+        .filter(|parameter| Lesser::of(parameter).is_none())
         .map(|parameter| at_event(parameter, &scenario.spec))
         .collect::<Result<_, _>>()?;
     if of_cluster.is_empty() { Ok(cluster.to_owned()) } else { checked(format!("{cluster},{}", of_cluster.join(","))) }
+}
+
+/// What a reader has to know of a cluster whose volumes migrate.
+pub fn assumed(cluster: &str) -> Option<String> {
+    let said = "assumed, and from no report: what a simulated migration takes of drives and nodes, and which machines it starves, the second ones of their nodes";
+    cluster.contains(",migrate=").then(|| said.to_owned())
 }
 
 /// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the migration.
@@ -70,31 +91,62 @@ fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
     Ok(format!("migrate={share}+{length}"))
 }
 
-/// What a scenario measures in a simulation, where its whole amount would be too many requests: `amount=SIZE` in its `simulate`.
-fn lesser_amount(parameter: &str) -> Option<&str> {
-    parameter.strip_prefix("amount=").map(str::trim)
+/// What a scenario measures in a simulation, where all of it would be too many requests.
+enum Lesser<'a> {
+    /// `amount=SIZE`: so many bytes of each worker.
+    Amount(&'a str),
+    /// `files=NUMBER`: so many files of each host; arithmetic as `tree.files` takes it.
+    Files(&'a str),
 }
 
-/// Overrides that give each scenario of a suite the amount that it has in a simulation.
-pub fn amounts(spec: &Spec) -> Vec<Override> {
+impl Lesser<'_> {
+    fn of(parameter: &str) -> Option<Lesser<'_>> {
+        let (key, value) = parameter.split_once('=')?;
+        match key.trim() {
+            "amount" => Some(Lesser::Amount(value.trim())),
+            "files" => Some(Lesser::Files(value.trim())),
+            _ => None,
+        }
+    }
+
+    /// What stands for it in a suite of which `size` is left. It is enough as it is, so that nothing of it is to be scaled away.
+    fn overridden(&self, scenario: &str, size: Fraction) -> Option<Override> {
+        let Fraction { numerator, denominator } = size;
+        let text = match self {
+            Lesser::Amount(amount) => {
+                let full: Bytes = amount.parse().ok()?;
+                let bytes = u128::from(full.0) * u128::from(denominator) / u128::from(numerator.max(1));
+                format!("scenario.{scenario}.stages.amount={}B", bytes.min(u128::from(MOST_AMOUNT)))
+            }
+            Lesser::Files(files) if size.is_one() => format!("scenario.{scenario}.tree.files={files}"),
+            Lesser::Files(files) => {
+                format!("scenario.{scenario}.tree.files=floor(({files}) * {denominator} / {numerator})")
+            }
+        };
+        text.parse().ok()
+    }
+}
+
+/// As large as an amount is read back without loss.
+const MOST_AMOUNT: u64 = 1 << 50;
+
+/// Overrides that give each scenario of a suite the amount that it has in a simulation, where `scale` leaves so much of its sizes.
+pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
+    let size = scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE);
     let of = |scenario: &Scenario| {
-        let parameters = scenario.simulate.as_deref()?;
-        let amount = parameters.split(',').find_map(|parameter| lesser_amount(parameter.trim()))?;
-        format!("scenario.{}.stages.amount={amount}", scenario.name).parse::<Override>().ok()
+        let lesser = parameters(scenario)
+            .into_iter()
+            .find_map(|parameter| Lesser::of(parameter).map(|lesser| lesser.overridden(&scenario.name, size)));
+        lesser.flatten()
     };
     spec.scenarios.iter().filter_map(of).collect()
 }
 
 /// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to say of each.
 pub fn leave_out(spec: &mut Spec) -> Vec<String> {
-    let why = |scenario: &Scenario| match scenario.spec.layout.kind.value {
-        LayoutKind::Tree | LayoutKind::SharedFile => {
-            Some("a simulated cluster has volumes, and no directories or files that hosts share".to_owned())
-        }
-        LayoutKind::Files if scenario.too_long_to_simulate => {
-            Some(format!("its requests are too many; --scenario {} takes it alone", scenario.name))
-        }
-        LayoutKind::Files => None,
+    let why = |scenario: &Scenario| {
+        let said = || format!("its requests are too many; --scenario {} takes it alone", scenario.name);
+        scenario.too_long_to_simulate.then(said)
     };
     if spec.scenarios.iter().all(|scenario| why(scenario).is_some()) {
         return Vec::new();

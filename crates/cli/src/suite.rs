@@ -81,7 +81,7 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     let parse = |sets: &[Override]| Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors));
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
     if work.hosts.simulate.is_some() {
-        let amounts = simulate::amounts(&spec);
+        let amounts = simulate::amounts(&spec, work.scale);
         if !amounts.is_empty() {
             spec = parse(&[sets, amounts, work.sets.clone()].concat())?;
         }
@@ -94,7 +94,9 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         left_out = simulate::leave_out(&mut spec);
         for scenario in &mut spec.scenarios {
             // A simulated cluster takes the place of all targets.
-            scenario.spec.targets = vec![of_hosts(None, &simulate::of_scenario(cluster, scenario)?)];
+            let own = simulate::of_scenario(cluster, scenario)?;
+            left_out.extend(simulate::assumed(&own));
+            scenario.spec.targets = vec![of_hosts(None, &own)];
         }
     }
     // A scenario's own targets stay.

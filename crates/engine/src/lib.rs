@@ -13,6 +13,7 @@ mod contents;
 mod control;
 mod cpu;
 mod crew;
+mod doer;
 mod driver;
 mod ending;
 mod error;

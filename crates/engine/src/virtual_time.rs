@@ -3,13 +3,13 @@
 
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
+use crate::doer::Doer;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::target::{Done, World};
-use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
 use model::sample::OpSample;
 use model::{Histogram, IntervalSample, Op};
@@ -54,7 +54,7 @@ pub(crate) struct Member<'a> {
 
 /// A worker with its books.
 struct Actor<'a> {
-    state: WorkerState,
+    state: Doer,
     pages: Pages<'a>,
     host: u32,
     /// The first of its host's devices.
@@ -215,8 +215,7 @@ impl<'a> Scheduler<'a> {
             for (worker, line) in stage.workers.iter().zip(lines) {
                 let work = &stage.works[worker.work as usize];
                 let page = Box::new(Interval::new(slots(work), member.plan.raw_latencies));
-                let mut state = WorkerState::new(work, worker, work.depth);
-                state.begin(timetable.start_ns);
+                let state = Doer::new(member.plan, work, worker, timetable.start_ns);
                 let pages = Pages::without_cpu(timetable, line, page);
                 actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
             }

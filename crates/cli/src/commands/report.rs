@@ -36,7 +36,7 @@ pub struct ReportArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds.
+    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds. [default: what the run simulates, if that is a reference testbed]
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
@@ -88,6 +88,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     }
     let records = args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
+    let testbed = testbed.or_else(|| testbed::simulated(records.iter().map(|record| &record.plan)));
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),
         (None, Some(first)) => first.with_extension(format.ending()),

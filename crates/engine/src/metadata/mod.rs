@@ -3,8 +3,11 @@
 mod calls;
 mod descriptors;
 mod forest;
+mod order;
 mod path;
+mod simulated;
 mod worker;
 
 pub(crate) use forest::{grow, is_ours, remove_tree};
+pub(crate) use simulated::NamedState;
 pub(crate) use worker::run;

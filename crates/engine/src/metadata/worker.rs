@@ -3,67 +3,13 @@
 use super::calls::Files;
 use super::descriptors::keep_own;
 use super::forest::visit;
+use super::order::Agenda;
 use crate::clock::Clock;
 use crate::crew::{Shared, begin_on_time, page};
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
-use crate::generator::Permutation;
 use crate::worker::Finished;
-use model::Op;
-use model::metadata::{FileShare, OpMix, Tree};
 use model::plan::Worker;
-use model::rng::Rng;
 use std::os::fd::AsFd;
-
-/// In which order the files of a share come.
-enum Order {
-    ByNumber,
-    Permuted(Permutation),
-}
-
-impl Order {
-    fn of(worker: &Worker, share: FileShare, random: bool) -> Order {
-        if random && share.count > 0 {
-            Order::Permuted(Permutation::new(share.count, worker.seed))
-        } else {
-            Order::ByNumber
-        }
-    }
-
-    #[inline]
-    fn number(&self, share: FileShare, index: u64) -> u64 {
-        match self {
-            Order::ByNumber => share.number(index),
-            Order::Permuted(permutation) => share.number(permutation.at(index)),
-        }
-    }
-}
-
-/// Draws the operations of a mix.
-struct Mixer {
-    mix: OpMix,
-    total: u64,
-    rng: Rng,
-}
-
-impl Mixer {
-    fn new(mix: OpMix, seed: u64) -> Mixer {
-        Mixer { mix, total: mix.total(), rng: Rng::new(seed) }
-    }
-
-    /// The place in the mix and the operation that comes as number `index`, and what it goes to. Drawn files may come twice in a row; in
-    /// the order of their numbers, all come before one comes again. `share` has a file at least.
-    #[inline]
-    fn next(&mut self, tree: &Tree, share: FileShare, random: bool, index: u64) -> ((usize, Op), u64) {
-        let (slot, op) = self.mix.at(self.rng.below(self.total));
-        let number = share.number(if random { self.rng.below(share.count) } else { index % share.count });
-        match op {
-            // The directory of that file.
-            Op::Readdir if tree.depth == 0 => ((slot, op), 0),
-            Op::Readdir => ((slot, op), number / tree.per_directory.max(1)),
-            _ => ((slot, op), number),
-        }
-    }
-}
 
 /// Runs a worker: set up, meet the others, go through the files, report.
 pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
@@ -88,9 +34,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let clock = shared.control.clock();
     let contents = shared.contents.worker(work, 1, worker.seed);
     let mut files = Files::new(root, tree, metadata, clock, contents, worker.seed);
-    let order = Order::of(worker, share, metadata.random);
-    let mut mixer = metadata.mix.filter(|_| share.count > 0).map(|mix| Mixer::new(mix, worker.seed));
-    let each = (0, metadata.op);
+    let mut agenda = Agenda::new(metadata, worker, share);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
     let _ = line.out.send(FromWorker::Ready);
@@ -98,14 +42,8 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     begin_on_time(shared, &timetable, &clock);
     let mut pages = Pages::open(timetable, line, first);
     let mut start_ns = clock.now_ns();
-    let mut index = 0;
-    while index < share.count || mixer.is_some() {
-        let ((slot, op), number) = match &mut mixer {
-            None => (each, order.number(share, index)),
-            Some(mixer) => mixer.next(tree, share, metadata.random, index),
-        };
+    while let Some(((slot, op), number)) = agenda.next(tree) {
         let (outcome, uncounted_ns) = files.perform(op, number);
-        index += 1;
         // One reading serves both: it ends this operation and begins the next.
         let now_ns = clock.now_ns();
         let is_over = pages.turn(now_ns, shared.control.cuts(), || None);
@@ -118,12 +56,12 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     }
     let now_ns = clock.now_ns();
     pages.turn(now_ns, shared.control.cuts(), || None);
-    if let (Some(once), true) = (work.stop.once(), index == share.count && index > 0) {
+    if let (Some(once), true) = (work.stop.once(), agenda.is_through()) {
         shared.control.done(now_ns, once.stonewall);
     }
     pages.close(now_ns, None);
     if files.leaves_names() && !shared.control.is_stopped() {
-        (0..index).for_each(|index| files.undo(order.number(share, index)));
+        agenda.handed_out().for_each(|number| files.undo(number));
     }
     WorkerEnd::Complete
 }

@@ -50,6 +50,11 @@ pub fn simulated(path: &str) -> TargetFacts {
     }
 }
 
+/// Whether a target is a simulated cluster.
+fn names_cluster(path: &str) -> bool {
+    path.strip_prefix(PREFIX).is_some_and(|text| text.starts_with(CLUSTER))
+}
+
 /// What a text behind `sim:` stands for.
 enum Simulated {
     Device(DeviceSpec),
@@ -111,6 +116,8 @@ pub(crate) use twin::cluster::Done;
 pub(crate) struct World {
     places: Vec<Place>,
     cluster: Option<Cluster>,
+    /// What it was made of.
+    text: String,
     /// The first place of each plan.
     bases: Vec<u32>,
     /// Ns since the devices were made.
@@ -118,44 +125,68 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The devices of plans whose targets are all simulated, one for each of their files. Whatever names a cluster names the same one.
+    /// The devices of plans whose targets are all simulated, one for each of their files, then one for each tree. Whatever names a cluster names the same one.
     ///
     /// # Errors
     /// When a text is no device and no cluster, when there are two clusters, or when a cluster is to live in the time of the wall.
     pub(crate) fn new(plans: &[&HostPlan]) -> Result<World, EngineError> {
-        let mut world = World { places: Vec::new(), cluster: None, bases: Vec::new(), now_ns: 0 };
-        let mut text: Option<&str> = None;
+        let mut world = World { places: Vec::new(), cluster: None, text: String::new(), bases: Vec::new(), now_ns: 0 };
         for plan in plans {
             world.bases.push(world.places.len() as u32);
             let seed = seed(plan);
             for (number, file) in plan.files().enumerate() {
                 let error = |why: String| EngineError::target(&file.path, why, "mend the text behind sim:");
-                let place = match read(&file.path).map_err(error)? {
-                    Simulated::Device(spec) => {
-                        let seed = derive(seed, &[DEVICES, u64::from(plan.host), number as u64]);
-                        Place::Device(Box::new(Device::new(&spec, seed)))
-                    }
-                    Simulated::Cluster(testbed, spec) => {
-                        if *text.get_or_insert(&file.path) != file.path {
-                            let why = "a run has one cluster, and this is a second one";
-                            return Err(EngineError::target(&file.path, why, "name the same cluster for every target"));
-                        }
-                        if !plan.virtual_time {
-                            let why = "a simulated cluster lives in virtual time alone";
-                            return Err(EngineError::target(&file.path, why, "leave out engine.time = \"real\""));
-                        }
-                        let cluster = match world.cluster.take() {
-                            Some(cluster) => cluster,
-                            None => Cluster::new(&testbed, &spec, derive(seed, &[DEVICES])).map_err(error)?,
-                        };
-                        let cluster = world.cluster.insert(cluster);
-                        Place::Volume(cluster.add_volume(plan.host, number as u32))
-                    }
+                let place = if names_cluster(&file.path) {
+                    Place::Volume(world.cluster_of(&file.path, plan)?.add_volume(plan.host, number as u32))
+                } else {
+                    let text = file.path.strip_prefix(PREFIX).unwrap_or(&file.path);
+                    let spec = DeviceSpec::parse(text).map_err(error)?;
+                    let seed = derive(seed, &[DEVICES, u64::from(plan.host), number as u64]);
+                    Place::Device(Box::new(Device::new(&spec, seed)))
                 };
                 world.places.push(place);
             }
+            world.add_trees(plan)?;
         }
         Ok(world)
+    }
+
+    /// The cluster that `path` names, which is made when it is named first.
+    fn cluster_of(&mut self, path: &str, plan: &HostPlan) -> Result<&mut Cluster, EngineError> {
+        let error = |why: String| EngineError::target(path, why, "mend the text behind sim:");
+        if self.cluster.is_some() && self.text != path {
+            let why = "a run has one cluster, and this is a second one";
+            return Err(EngineError::target(path, why, "name the same cluster for every target"));
+        }
+        if !plan.virtual_time {
+            let why = "a simulated cluster lives in virtual time alone";
+            return Err(EngineError::target(path, why, "leave out engine.time = \"real\""));
+        }
+        let cluster = match self.cluster.take() {
+            Some(cluster) => cluster,
+            None => match read(path).map_err(error)? {
+                Simulated::Cluster(testbed, spec) => {
+                    path.clone_into(&mut self.text);
+                    Cluster::new(&testbed, &spec, derive(seed(plan), &[DEVICES])).map_err(error)?
+                }
+                Simulated::Device(_) => {
+                    let why = "a simulated device has no directories";
+                    return Err(EngineError::target(path, why, "name a cluster, such as sim:cluster=pixstor-nvme"));
+                }
+            },
+        };
+        Ok(self.cluster.insert(cluster))
+    }
+
+    /// Makes the trees of a host, behind its files.
+    fn add_trees(&mut self, plan: &HostPlan) -> Result<(), EngineError> {
+        for (number, tree) in plan.trees.iter().enumerate() {
+            let path = plan.targets.get(tree.target as usize).map_or("", |target| target.path.as_str());
+            let cluster = self.cluster_of(path, plan)?;
+            let volume = cluster.add_tree(plan.host, number as u32, tree.per_directory);
+            self.places.push(Place::Volume(volume));
+        }
+        Ok(())
     }
 
     /// Where the devices of plan number `plan` begin.

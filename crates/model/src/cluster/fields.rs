@@ -105,6 +105,8 @@ spec_table! {
         remote_site_reads: Percent = Percent::ZERO,
         /// The share of writes that the other site has to order first, on top of the copies that go there.
         remote_site_writes: Percent = Percent::ZERO,
+        /// Bytes of a shared file that clients have one token for; a simulation alone asks for it. `"auto"`: 1 MiB.
+        token_block: Auto<Bytes> = Auto::Auto,
     }
 }
 
@@ -133,6 +135,10 @@ spec_table! {
         per_write: Auto<Nanos> = Auto::Auto,
         /// For each MiB that moves, besides.
         per_mib: Nanos = Nanos(0),
+        /// For each look at a directory, an inode or a token of a shared file; a simulation alone asks for it. `"auto"`: 50 µs (docs/METHOD.md has the source).
+        per_lookup: Auto<Nanos> = Auto::Auto,
+        /// For each change of a directory or an inode; a simulation alone asks for it. `"auto"`: 200 µs (docs/METHOD.md has the source).
+        per_change: Auto<Nanos> = Auto::Auto,
     }
 }
 

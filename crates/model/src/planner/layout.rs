@@ -11,6 +11,9 @@ use crate::spec::{Auto, Count, LayoutKind, PointSpec, WorkloadSpec};
 use crate::testbed::{DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
+/// What the text of a simulated cluster ends with where all hosts have the same files.
+const SHARED: &str = "file=shared";
+
 /// The name of the `number`-th file of a layout. Only files with such names are ever written or removed.
 pub fn data_file_name(number: u32) -> String {
     format!("data-{number:05}.bin")
@@ -41,7 +44,7 @@ pub(super) fn targets(
         }
     }
     if !are_imagined(request.spec) {
-        refusals.extend(space(facts, &targets, request.scale));
+        refusals.extend(space(facts, &targets, request.scale, sizes.least));
     }
     let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
     if simulated > 0 && simulated < targets.len() {
@@ -79,6 +82,10 @@ pub(super) fn join(first: &[Target], mine: &mut Vec<Target>, host: &str) -> Resu
         return Err(refuse(format!("the first host has {} targets and this one {}", first.len(), mine.len())));
     }
     for (theirs, mine) in first.iter().zip(mine) {
+        if is_cluster(theirs) && is_cluster(mine) && theirs.path == mine.path {
+            mine.files.clone_from(&theirs.files);
+            continue;
+        }
         let are_directories =
             [&theirs.kind, &mine.kind].iter().all(|kind| matches!(kind, PlannedTarget::Directory { .. }));
         if !are_directories || theirs.path != mine.path {
@@ -88,6 +95,10 @@ pub(super) fn join(first: &[Target], mine: &mut Vec<Target>, host: &str) -> Resu
         mine.files.clone_from(&theirs.files);
     }
     Ok(())
+}
+
+fn is_cluster(target: &Target) -> bool {
+    target.kind == PlannedTarget::Simulated && target.path.starts_with(SIMULATED_CLUSTER)
 }
 
 /// What may be done to a target.
@@ -181,6 +192,7 @@ fn files_of(
         // Its files come and go with the operations.
         return match kind {
             PlannedTarget::Directory { .. } => Ok(Vec::new()),
+            PlannedTarget::Simulated if target.path.starts_with(SIMULATED_CLUSTER) => Ok(Vec::new()),
             _ => Err(refuse(target, "is not a directory, and files of a tree go into one", "name a directory")),
         };
     }
@@ -190,7 +202,9 @@ fn files_of(
             if target.path.starts_with(SIMULATED_CLUSTER) && sizes.largest().is_some() && !request.existing =>
         {
             let size_of = file_sizes(request, target, sizes, unit, notes);
-            let files = (0..sizes.files).map(|number| TargetFile { path: target.path.clone(), size: size_of(number) });
+            let is_shared = request.spec.layout.kind.value == LayoutKind::SharedFile;
+            let path = if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
+            let files = (0..sizes.files).map(|number| TargetFile { path: path.clone(), size: size_of(number) });
             let files: Vec<TargetFile> = files.collect();
             let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
             if wanted > *size && !are_imagined(request.spec) {

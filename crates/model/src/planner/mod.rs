@@ -29,7 +29,7 @@ use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Prerun, Steady, 
 use crate::scale::Scale;
 use crate::spec::{Auto, LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
-use crate::units::{Nanos, Percent};
+use crate::units::{Bytes, Nanos, Percent};
 use computed::ComputedPoint;
 
 /// What a run is to be made of.
@@ -109,6 +109,14 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
+    if !are_imagined(spec) {
+        let least = hosts.first().map_or(Bytes(0), |(_, facts, _)| sizes::Sizes::of(request, facts, &points).least);
+        let each = hosts.iter().map(|(_, facts, targets)| (*facts, targets.as_slice()));
+        refusals.extend(room::space_together(each, request.scale, least));
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
     hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
     let mut host_plans = Vec::new();

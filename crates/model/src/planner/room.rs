@@ -14,6 +14,14 @@ pub(super) fn same_file_system(one: &TargetFacts, other: &TargetFacts) -> bool {
     (one.free, one.total, &one.file_system) == (other.free, other.total, &other.file_system)
 }
 
+/// The same of what two hosts on one kernel see, each at its own instant: meanwhile, others may have written a little. Disks tell file systems apart, where
+/// they are known.
+fn same_within_a_kernel(one: &TargetFacts, other: &TargetFacts) -> bool {
+    let disk = |target: &TargetFacts| target.device.as_ref().map(|device| device.name.clone());
+    (one.total, &one.file_system, disk(one)) == (other.total, &other.file_system, disk(other))
+        && one.free.0.abs_diff(other.free.0) <= one.total.0 / 100
+}
+
 /// Bytes that a layout of ours takes there already.
 pub(super) fn used(target: &TargetFacts) -> Bytes {
     match target.kind {
@@ -24,28 +32,43 @@ pub(super) fn used(target: &TargetFacts) -> Bytes {
 
 /// What the targets of one file system take of it.
 struct Need<'a> {
+    /// The host that has it, where there are several.
+    host: Option<&'a str>,
+    /// Its kernel, where it tells: the file system of another kernel is another one.
+    kernel: Option<&'a str>,
     /// The first of them.
     target: &'a TargetFacts,
-    /// All bytes of their layouts.
-    total: u64,
-    /// Those that are there already.
+    /// The bytes of each file of their layouts.
+    files: Vec<u64>,
+    /// Bytes that are there already.
     there: u64,
+    /// Hosts that lay out files there.
+    hosts: u64,
 }
 
-/// The largest round scale (1/2, 1/5, 1/10, 1/20 and so on) at which `total` bytes, planned at `scale`, fit into `room`; `None` if none does.
-fn fitting(scale: Scale, total: u64, room: u64) -> Option<Scale> {
+impl Need<'_> {
+    fn total(&self) -> u64 {
+        self.files.iter().copied().fold(0, u64::saturating_add)
+    }
+}
+
+/// The largest round scale (1/2, 1/5, 1/10, 1/20 and so on) at which `files`, planned at `scale`, fit into `room`; `None` if none does. However small the
+/// scale, a file keeps `least` bytes.
+fn fitting(scale: Scale, files: &[u64], least: Bytes, room: u64) -> Option<Scale> {
     let size = scale.size;
-    let wanted = |round: u32| {
-        let planned = u128::from(total) * u128::from(size.denominator) / u128::from(size.numerator.max(1));
-        planned / u128::from(round) <= u128::from(room)
+    let fits = |round: u32| {
+        let of_file = |file: &u64| {
+            let planned = u128::from(*file) * u128::from(size.denominator) / u128::from(size.numerator.max(1));
+            (planned / u128::from(round)).max(u128::from(least.0))
+        };
+        files.iter().map(of_file).sum::<u128>() <= u128::from(room)
     };
     let rounds = (0..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10u32.pow(power)));
-    rounds.skip(1).find(|round| wanted(*round)).map(|denominator| scale.with_size(Fraction::one_in(denominator)))
+    rounds.skip(1).find(|round| fits(*round)).map(|denominator| scale.with_size(Fraction::one_in(denominator)))
 }
 
-/// Refuses a layout that would fill a file system past its limit.
-pub(super) fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<Refusal> {
-    let mut refusals = Vec::new();
+/// What the layouts of a host take of each of its file systems.
+fn needs<'a>(facts: &'a HostFacts, targets: &[Target]) -> Vec<Need<'a>> {
     // Two targets on one file system share its space.
     let mut needs: Vec<Need<'_>> = Vec::new();
     for target in &facts.targets {
@@ -55,39 +78,75 @@ pub(super) fn space(facts: &HostFacts, targets: &[Target], scale: Scale) -> Vec<
         if !targets.iter().any(|planned| is_ours(&planned)) {
             continue;
         }
-        let files = targets.iter().filter(is_ours).flat_map(|planned| &planned.files);
-        let total: u64 = files.map(|file| file.size.0).fold(0, u64::saturating_add);
-        let need = total.saturating_sub(used(target).0);
-        let there = total.saturating_sub(need);
+        let files: Vec<u64> =
+            targets.iter().filter(is_ours).flat_map(|planned| &planned.files).map(|file| file.size.0).collect();
+        let total: u64 = files.iter().copied().fold(0, u64::saturating_add);
+        let there = total.min(used(target).0);
         match needs.iter_mut().find(|other| same_file_system(other.target, target)) {
             Some(sum) => {
-                sum.total = sum.total.saturating_add(total);
+                sum.files.extend(files);
                 sum.there = sum.there.saturating_add(there);
             }
-            None => needs.push(Need { target, total, there }),
+            None => needs.push(Need { host: None, kernel: facts.kernel_id(), target, files, there, hosts: 1 }),
         }
     }
-    for Need { target, total, there } in needs {
-        let need = total.saturating_sub(there);
-        let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
-        if need > usable {
-            refusals.push(Refusal::new(
-                RefusalKind::Space,
-                format!(
-                    "target {}: the layout needs {} more, and the file system has {} free, of which {} may be used (it is never filled past 95 %)",
-                    target.path,
-                    Bytes(need),
-                    target.free,
-                    Bytes(usable)
-                ),
-                match fitting(scale, total, usable.saturating_add(there)) {
-                    Some(fits) => format!("--scale {fits} would fit; or give a smaller layout.size, or free some space"),
-                    None => "give a smaller layout.size, or free some space".to_owned(),
-                },
-            ));
+    needs
+}
+
+fn refusal(need: &Need<'_>, scale: Scale, least: Bytes) -> Option<Refusal> {
+    let (target, total) = (need.target, need.total());
+    let more = total.saturating_sub(need.there);
+    let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
+    let whose = match need.host {
+        Some(host) => format!("the layouts of {} hosts on the file system of {host} need", need.hosts),
+        None => "the layout needs".to_owned(),
+    };
+    (more > usable).then(|| {
+        Refusal::new(
+            RefusalKind::Space,
+            format!(
+                "target {}: {whose} {} more, and the file system has {} free, of which {} may be used (it is never filled past 95 %)",
+                target.path,
+                Bytes(more),
+                target.free,
+                Bytes(usable)
+            ),
+            match fitting(scale, &need.files, least, usable.saturating_add(need.there)) {
+                Some(fits) => format!("--scale {fits} would fit; or give a smaller layout.size, or free some space"),
+                None => "give a smaller layout.size, or free some space".to_owned(),
+            },
+        )
+    })
+}
+
+/// Refuses a layout that would fill a file system past its limit. However much it is scaled, a file keeps `least` bytes.
+pub(super) fn space(facts: &HostFacts, targets: &[Target], scale: Scale, least: Bytes) -> Vec<Refusal> {
+    needs(facts, targets).iter().filter_map(|need| refusal(need, scale, least)).collect()
+}
+
+/// The same for hosts that have a kernel in common, and with that the file system that each of their layouts fits into by itself.
+pub(super) fn space_together<'a>(
+    hosts: impl Iterator<Item = (&'a HostFacts, &'a [Target])>,
+    scale: Scale,
+    least: Bytes,
+) -> Vec<Refusal> {
+    let mut all: Vec<Need<'a>> = Vec::new();
+    for (facts, targets) in hosts {
+        for need in needs(facts, targets) {
+            let is_same = |other: &&mut Need<'_>| {
+                other.kernel.is_some() && other.kernel == need.kernel && same_within_a_kernel(other.target, need.target)
+            };
+            match all.iter_mut().find(is_same) {
+                Some(sum) => {
+                    sum.files.extend(need.files);
+                    sum.there = sum.there.saturating_add(need.there);
+                    sum.hosts += 1;
+                }
+                None => all.push(Need { host: Some(&facts.hostname), ..need }),
+            }
         }
     }
-    refusals
+    all.iter().filter(|need| need.hosts > 1).filter_map(|need| refusal(need, scale, least)).collect()
 }
 
 #[cfg(test)]
@@ -96,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_scale_that_is_named_is_the_largest_round_one_that_fits() {
-        let fits = |scale: Scale, total, room| fitting(scale, total, room).map(|scale| scale.to_string());
+        let fits = |scale: Scale, total, room| fitting(scale, &[total], Bytes(0), room).map(|scale| scale.to_string());
         assert_eq!(fits(Scale::FULL, 1_000, 500).as_deref(), Some("1/2"));
         assert_eq!(fits(Scale::FULL, 1_000, 499).as_deref(), Some("1/5"));
         assert_eq!(fits(Scale::FULL, 1_000, 1).as_deref(), Some("1/1000"));
@@ -106,5 +165,13 @@ mod tests {
         let short = Scale::new(Fraction::ONE, Fraction::one_in(60));
         assert_eq!(fits(short, 1_000, 500).as_deref(), Some("size=1/2,time=1/60"));
         assert_eq!(fits(Scale::FULL, u64::MAX, 0), None);
+    }
+
+    #[test]
+    fn what_no_scale_takes_from_a_file_counts_in_the_scale_that_is_named() {
+        let fits = |least| fitting(Scale::FULL, &[1_000, 100, 100], Bytes(least), 300).map(|scale| scale.to_string());
+        assert_eq!(fits(0).as_deref(), Some("1/5"));
+        assert_eq!(fits(80).as_deref(), Some("1/10"));
+        assert_eq!(fits(101), None);
     }
 }

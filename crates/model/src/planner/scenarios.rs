@@ -129,7 +129,7 @@ fn space(request: &Request<'_>, host: &HostPlan, facts: &HostFacts) -> Vec<Refus
 fn space_of(request: &Request<'_>, host: &HostPlan, facts: &HostFacts, standing: &[&Part]) -> Vec<Refusal> {
     let of = |part: &&Part| host.targets.get(part.targets.start as usize..part.targets.end as usize);
     let targets: Vec<Target> = standing.iter().filter_map(of).flatten().cloned().collect();
-    let refusals = room::space(facts, &targets, request.scale);
+    let refusals = room::space(facts, &targets, request.scale, Bytes(0));
     if !refusals.is_empty() {
         return refusals;
     }

@@ -189,6 +189,26 @@ fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
 }
 
 #[test]
+fn layouts_of_hosts_on_one_kernel_are_refused_where_they_fit_one_by_one_alone() {
+    let planned = |kernels: [&str; 2], scale: &str| {
+        let spec = Spec::parse("t.toml", SUITE, &["size=15GiB".parse().expect("key=value")]).expect("a good suite");
+        let hosts = kernels
+            .map(|kernel| HostFacts { identity: kernel.to_owned(), ..host(vec![target("/t", TargetKind::Missing)]) });
+        let scale = scale.parse().expect("a scale");
+        plan(&Request { run_id: "r", spec: &spec, scale, existing: false, destroy_data: &[], hosts: &hosts })
+    };
+    let refusals = planned(["boot", "boot"], "1").expect_err("120 GiB");
+    assert_eq!((refusals.len(), refusals[0].kind), (1, RefusalKind::Space));
+    let text = refusals[0].to_string();
+    assert!(
+        text.contains("of 2 hosts on the file system of h need 120 GiB more") && text.contains("--scale 1/2"),
+        "{text}"
+    );
+    assert!(planned(["boot", "boot"], "1/2").is_ok(), "what it names fits");
+    assert!(planned(["boot", "other"], "1").is_ok() && planned(["", ""], "1").is_ok(), "nobody knows that it is one");
+}
+
+#[test]
 fn blocks_must_suit_the_device_and_the_size() {
     let case = Case::sets(&["workload.mix.block_size=1000"]);
     assert!(case.refusal(target("/t", TargetKind::Missing)).1.contains("multiples of 512"), "names the block");

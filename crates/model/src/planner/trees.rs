@@ -117,6 +117,7 @@ impl<'a> Forest<'a> {
             let target = (number % self.targets.len().max(1) as u64) as u32;
             let root = match self.targets.get(target as usize).map(|target| &target.kind) {
                 Some(PlannedTarget::Directory { root }) => root.as_str(),
+                Some(PlannedTarget::Simulated) => self.targets[target as usize].path.as_str(),
                 // Refused where targets are planned.
                 _ => "",
             };

@@ -345,7 +345,7 @@ workload.read.depth = 8
 | `workloads` | The names of those that it runs; all where it is left out. |
 | `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the table of that name, one by one. |
 | `set` | Fields by the keys of `--set`. |
-| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the suite; `amount=16MiB` among them stands for `stages.amount`. `false` leaves the scenario out, unless it is the only one. |
+| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the only one. |
 
 `stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file are the same for all. A `--set` on the command line goes over every scenario; `--set scenario.NAME.target=…` and
 `--set scenario.NAME.KEY=…` change one. `--scenario NAME` takes only some of them.

@@ -1,5 +1,6 @@
 //! A request under way: what it meets first, then all of its branches at the same time, then what is left.
 
+use super::tokens::Ask;
 use super::topology::Place;
 
 /// A stop on the way.
@@ -18,6 +19,8 @@ pub(super) enum At {
     Queue(Place, u64),
     /// Leaves so many ns of work there, and goes on as soon as there is room for it.
     Defer(Place, u64),
+    /// Waits until its host has the token, by its place among those that the request asks for.
+    Token(u32),
 }
 
 /// Which part of a request goes on.
@@ -36,6 +39,8 @@ pub(super) struct Flow {
     pub(super) branches: Vec<Hop>,
     ends: Vec<u32>,
     pub(super) tail: Vec<Hop>,
+    /// The tokens that it needs, in the order of their blocks: so nobody waits for each other.
+    pub(super) asks: Vec<Ask>,
     /// Branches that are not over.
     pub(super) left: u32,
     pub(super) ticket: u64,
@@ -48,6 +53,7 @@ impl Flow {
         self.branches.clear();
         self.ends.clear();
         self.tail.clear();
+        self.asks.clear();
         self.left = 0;
     }
 

@@ -5,11 +5,13 @@
 
 mod flow;
 mod migration;
+mod names;
 mod resource;
 mod route;
 mod settings;
 mod spec;
 mod streams;
+mod tokens;
 mod topology;
 
 pub use migration::Migration;
@@ -20,12 +22,14 @@ use crate::errno::ENOSPC;
 use flow::{At, Flow, Lane};
 use migration::{DRIVE_SHARE, Window, taken};
 use model::{Bytes, Cluster as Testbed, Op};
+use names::{Named, moves};
 use resource::Resource;
 use route::{Asked, Router};
 use settings::Settings;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use streams::Streams;
+use tokens::{Ask, Claim, Tokens, Waiter};
 use topology::{Place, Topology};
 
 const PPM: f64 = 1e6;
@@ -74,12 +78,28 @@ struct Step {
     hop: u32,
 }
 
+/// Whose a file is that all hosts share.
+const NOBODY: u32 = u32::MAX;
+/// Tokens that one request asks for at most: what is longer than so many blocks has that of its first ones alone.
+const MOST_TOKENS: u64 = 1_024;
+
 /// A host's place for data.
 #[derive(Clone, Debug)]
 struct Volume {
     machine: Machine,
     file: u32,
+    kind: Kind,
     streams: Streams,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The host's own.
+    Own,
+    /// The same file for all hosts.
+    Shared,
+    /// A tree with so many files in a directory.
+    Tree { per_directory: u64 },
 }
 
 /// A host: where it runs, and what stands before its volumes while they migrate.
@@ -101,8 +121,12 @@ pub struct Cluster {
     /// The node of each host in turn.
     nodes: Vec<u32>,
     migration: Option<Migration>,
+    is_shared: bool,
     volumes: Vec<Volume>,
     volume_bytes: u64,
+    tokens: Tokens,
+    /// Kept to be used again.
+    woken: Vec<Waiter>,
     flows: Vec<Flow>,
     free: Vec<u32>,
     steps: BinaryHeap<Reverse<Step>>,
@@ -131,6 +155,9 @@ impl Cluster {
             nodes,
             migration: spec.migration,
             volumes: Vec::new(),
+            tokens: Tokens::default(),
+            woken: Vec::new(),
+            is_shared: spec.is_shared,
             flows: Vec::new(),
             free: Vec::new(),
             steps: BinaryHeap::new(),
@@ -141,8 +168,18 @@ impl Cluster {
     /// Gives a file of host number `host` its place, and comes back with the number of its volume. Hosts sit on the nodes as the spec says, or in turn,
     /// or are clients.
     pub fn add_volume(&mut self, host: u32, file: u32) -> u32 {
+        self.add(host, file, if self.is_shared { Kind::Shared } else { Kind::Own })
+    }
+
+    /// The same for a tree of a host, with so many files in a directory: what is [submitted](Self::submit) there is done to whole files, whose number
+    /// takes the place of the offset (of `readdir`: that of the directory), and whose size that of the length.
+    pub fn add_tree(&mut self, host: u32, tree: u32, per_directory: u64) -> u32 {
+        self.add(host, tree, Kind::Tree { per_directory: per_directory.max(1) })
+    }
+
+    fn add(&mut self, host: u32, file: u32, kind: Kind) -> u32 {
         let machine = self.machine(host);
-        self.volumes.push(Volume { machine, file, streams: Streams::default() });
+        self.volumes.push(Volume { machine, file, kind, streams: Streams::default() });
         (self.volumes.len() - 1) as u32
     }
 
@@ -191,12 +228,37 @@ impl Cluster {
         let flow = &mut self.flows[number as usize];
         flow.clear();
         flow.ticket = ticket;
-        flow.result = result_of(request, self.volume_bytes);
         let volume = &mut self.volumes[volume as usize];
-        if flow.result > 0 {
+        flow.result = match volume.kind {
+            Kind::Own | Kind::Shared => result_of(request, self.volume_bytes),
+            Kind::Tree { .. } if moves(request.op) => request.length.min(MAX_RW_COUNT) as i32,
+            Kind::Tree { .. } => 0,
+        };
+        if let (Kind::Tree { per_directory }, true) = (volume.kind, request.op.is_metadata()) {
+            let is_listed = request.op == Op::Readdir;
+            let named = Named {
+                host: volume.machine.host,
+                node: volume.machine.node,
+                tree: volume.file,
+                op: request.op,
+                directory: if is_listed { request.offset } else { request.offset / per_directory },
+                number: request.offset,
+                bytes: flow.result as u64,
+                now_ns,
+            };
+            self.router.lay_named(&self.topology, &named, flow);
+        } else if flow.result > 0 {
             let bytes = flow.result as u64;
+            if volume.kind == Kind::Shared {
+                let block = self.router.settings.token_bytes.max(1);
+                let last = request.offset.saturating_add(bytes - 1) / block;
+                let blocks = (request.offset / block..=last).take(MOST_TOKENS as usize);
+                let (file, client, is_exclusive) = (volume.file, volume.machine.host, request.op == Op::Write);
+                flow.asks.extend(blocks.map(|block| Ask { file, block, client, is_exclusive }));
+            }
             let asked = Asked {
                 host: volume.machine.host,
+                owner: if volume.kind == Kind::Shared { NOBODY } else { volume.machine.host },
                 node: volume.machine.node,
                 mover: Some(volume.machine.mover).filter(|_| self.migration.is_some()),
                 file: volume.file,
@@ -262,6 +324,7 @@ impl Cluster {
                 At::Nowhere => at_ns,
                 At::Queue(place, ns) => self.topology.resources[place as usize].take(at_ns, ns),
                 At::Defer(place, ns) => self.topology.resources[place as usize].defer(at_ns, ns),
+                At::Token(ask) => self.claim(at_ns, number, ask, hop_number)?,
             };
             // What only takes time behind it is waited for at once.
             let (next_hop, delay_ns) = self.flows[number as usize].pass(lane, hop_number + 1);
@@ -293,10 +356,52 @@ impl Cluster {
                 if flow.left > 0 { None } else { self.begin_lane(at_ns, number, Lane::Tail) }
             }
             Lane::Tail => {
+                let done = Done { at_ns, ticket: flow.ticket, result: flow.result };
+                if !flow.asks.is_empty() {
+                    self.release(at_ns, number);
+                }
                 self.free.push(number);
-                Some(Done { at_ns, ticket: flow.ticket, result: flow.result })
+                Some(done)
             }
         }
+    }
+
+    /// A request wants a token: comes back with when its host has it; `None` where it waits for others, whose [`release`](Self::release) lets it go on.
+    fn claim(&mut self, at_ns: u64, flow: u32, ask: u32, hop: u32) -> Option<u64> {
+        let ask = self.flows[flow as usize].asks[ask as usize];
+        match self.tokens.claim(ask, Waiter { flow, hop: hop + 1 }) {
+            Claim::Held => Some(at_ns),
+            Claim::Granted => Some(self.exchanged(at_ns, ask.file, 1)),
+            Claim::Revoked => Some(self.exchanged(at_ns, ask.file, 2)),
+            Claim::Waits => None,
+        }
+    }
+
+    /// When a token of a file is there: a round trip to the server of its tokens, and one more to whoever has it.
+    fn exchanged(&mut self, at_ns: u64, file: u32, trips: u64) -> u64 {
+        let settings = &self.router.settings;
+        let trips_ns = settings.way_ns(false).saturating_mul(2 * trips);
+        let busy_ns = settings.lookup_cpu_ns as u64;
+        let holders = &self.topology.holders[0];
+        let server = holders[file as usize % holders.len()];
+        let cores = self.topology.nodes[server as usize].cores;
+        let answered_ns = cores.map_or(at_ns, |cores| self.topology.resources[cores as usize].take(at_ns, busy_ns));
+        answered_ns.saturating_add(trips_ns)
+    }
+
+    /// A request is over, and gives up its tokens for the time being: who waited for one has it after its exchange.
+    fn release(&mut self, at_ns: u64, number: u32) {
+        let mut woken = std::mem::take(&mut self.woken);
+        for index in 0..self.flows[number as usize].asks.len() {
+            let ask = self.flows[number as usize].asks[index];
+            woken.clear();
+            self.tokens.release(ask.file, ask.block, &mut woken);
+            for waiter in &woken {
+                let ready_ns = self.exchanged(at_ns, ask.file, 2);
+                self.plan(ready_ns, waiter.flow, Lane::Head, waiter.hop);
+            }
+        }
+        self.woken = woken;
     }
 }
 
@@ -326,5 +431,7 @@ fn result_of(request: Request, volume_bytes: u64) -> i32 {
     }
 }
 
+#[cfg(test)]
+mod shared_tests;
 #[cfg(test)]
 mod tests;

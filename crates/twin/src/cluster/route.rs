@@ -11,7 +11,7 @@ use model::cluster::CopiesUsed;
 use model::rng::{Rng, derive};
 
 /// Blocks that are kept together: what lies within has the same nodes and drives.
-const SLAB_BITS: u32 = 20;
+pub(super) const SLAB_BITS: u32 = 20;
 /// How much the times of media vary: the standard deviation of their logarithm.
 const SIGMA: f64 = 0.3;
 /// What is drawn is divided by it.
@@ -21,6 +21,8 @@ const UNIT: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) host: u32,
+    /// The host whose file it is: its own, or the same for all that share one.
+    pub(super) owner: u32,
     /// Where its host is; of a host outside, of no meaning.
     pub(super) node: u32,
     /// What its requests meet while volumes migrate, if they do.
@@ -40,14 +42,23 @@ pub(super) struct Router {
     rng: Rng,
     spread: Sampler,
     /// The nodes of the block at hand; kept to be used again.
-    copies: Vec<u32>,
+    pub(super) copies: Vec<u32>,
 }
 
 /// Who asks, and over what.
 #[derive(Clone, Copy)]
-enum Asker {
+pub(super) enum Asker {
     Node(u32),
     Client(Option<Duplex>),
+}
+
+impl Asker {
+    pub(super) fn of(topology: &Topology, host: u32, node: u32) -> Asker {
+        match topology.clients.len() {
+            0 => Asker::Node(node),
+            clients => Asker::Client(topology.clients[host as usize % clients]),
+        }
+    }
 }
 
 impl Router {
@@ -68,19 +79,22 @@ impl Router {
 
     /// Lays the way of a request that moves bytes.
     pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
-        let key = self.place(topology, asked);
-        let asker = match topology.clients.len() {
-            0 => Asker::Node(asked.node),
-            clients => Asker::Client(topology.clients[asked.host as usize % clients]),
-        };
-        let shares = &self.settings;
-        let is_remote =
-            unit(derive(key, &[1])) < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
-        let extra_ns = shares.stack_ns.saturating_add(route_ns(shares.route));
+        let extra_ns = self.settings.stack_ns.saturating_add(route_ns(self.settings.route));
         flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
+        flow.head.extend((0..flow.asks.len() as u32).map(|ask| Hop { at: At::Token(ask), delay_ns: 0 }));
         if let Some(mover) = asked.mover.filter(|_| self.settings.moves_at(asked.now_ns)) {
             flow.head.push(queue(mover, REQUEST_NS as f64));
         }
+        self.lay_bytes(topology, asked, flow);
+    }
+
+    /// Lays the way of bytes from or to the drives, behind what is laid already.
+    pub(super) fn lay_bytes(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
+        let key = self.place(topology, asked);
+        let asker = Asker::of(topology, asked.host, asked.node);
+        let shares = &self.settings;
+        let is_remote =
+            unit(derive(key, &[1])) < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
         let copies = std::mem::take(&mut self.copies);
         if asked.is_write {
             self.write(topology, asked, key, &copies, asker, is_remote, flow);
@@ -93,17 +107,24 @@ impl Router {
     /// Finds the nodes of a block, the first of which is its master, and comes back with a number that is the block's own.
     fn place(&mut self, topology: &Topology, asked: &Asked) -> u64 {
         let epoch = self.settings.moves_until(asked.now_ns);
-        let key = derive(u64::from(asked.host), &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch]);
-        self.copies.clear();
+        let key = derive(u64::from(asked.owner), &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch]);
+        let mut copies = std::mem::take(&mut self.copies);
+        self.holders(topology, key, &mut copies);
+        self.copies = copies;
+        key
+    }
+
+    /// The nodes of what has this key, the first of which is its master.
+    pub(super) fn holders(&self, topology: &Topology, key: u64, copies: &mut Vec<u32>) {
+        copies.clear();
         let sites = topology.holders.len();
         let wanted = if self.settings.on_one_node { 1 } else { self.settings.blocks as usize };
         for (index, holders) in topology.holders.iter().enumerate() {
             // Odd ones out go to the first sites.
             let here = (wanted / sites + usize::from(index < wanted % sites)).min(holders.len());
             let first = (key % holders.len() as u64) as usize;
-            self.copies.extend((0..here).map(|step| holders[(first + step) % holders.len()]));
+            copies.extend((0..here).map(|step| holders[(first + step) % holders.len()]));
         }
-        key
     }
 
     #[expect(clippy::too_many_arguments, reason = "the facts of one request, all of them needed at once")]
@@ -265,7 +286,15 @@ impl Router {
     }
 
     /// The time of a block at the drives of a node.
-    fn store(&mut self, node: &Node, asked: &Asked, bytes: f64, key: u64, is_absorbed: bool, hops: &mut Vec<Hop>) {
+    pub(super) fn store(
+        &mut self,
+        node: &Node,
+        asked: &Asked,
+        bytes: f64,
+        key: u64,
+        is_absorbed: bool,
+        hops: &mut Vec<Hop>,
+    ) {
         let capacity = pick(&node.capacity, key);
         let is_small_parity = self.settings.data > 0 && !asked.is_sequential;
         if !self.settings.caches_writes || node.cache.is_empty() {
@@ -297,7 +326,7 @@ impl Router {
     }
 
     /// From a node to another.
-    fn send(&self, topology: &Topology, from: &Node, to: &Node, bytes: f64, hops: &mut Vec<Hop>) {
+    pub(super) fn send(&self, topology: &Topology, from: &Node, to: &Node, bytes: f64, hops: &mut Vec<Hop>) {
         leave(from, bytes, hops);
         cross(topology.fabric, bytes, hops);
         let is_far = from.site != to.site;
@@ -333,7 +362,7 @@ fn cross(fabric: Option<Duplex>, bytes: f64, hops: &mut Vec<Hop>) {
     hops.extend(fabric.map(|fabric| queue(fabric.sent, bytes * fabric.ns_per_byte)));
 }
 
-fn cpu(node: &Node, busy_ns: f64, flow: &mut Flow) {
+pub(super) fn cpu(node: &Node, busy_ns: f64, flow: &mut Flow) {
     if let Some(cores) = node.cores.filter(|_| busy_ns > 0.0) {
         flow.head.push(queue(cores, busy_ns));
     }

@@ -6,6 +6,13 @@ use crate::spec::Stall;
 use model::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
 use model::{Bytes, Cluster as Testbed, Percent};
 
+/// Core time of a metadata server for a look-up, and for a change, in ns. Upper bounds from a server of Lustre with 20 cores that did 400,000 `stat` and
+/// 100,000 removals per second (`docs/METHOD.md` has the source).
+const LOOKUP_NS: f64 = 50_000.0;
+const CHANGE_NS: f64 = 200_000.0;
+/// Bytes of a file that have one token, where the testbed does not say.
+const TOKEN_BYTES: u64 = 1 << 20;
+
 /// How requests are treated.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -36,6 +43,11 @@ pub(super) struct Settings {
     pub(super) read_cpu_ns: f64,
     pub(super) write_cpu_ns: f64,
     pub(super) byte_cpu_ns: f64,
+    /// Core time of a server for a look at a directory, or at a token, and for a change.
+    pub(super) lookup_cpu_ns: f64,
+    pub(super) change_cpu_ns: f64,
+    /// Bytes of a file that have one token.
+    pub(super) token_bytes: u64,
     pub(super) stack_ns: u64,
     latency_ns: u64,
     site_latency_ns: u64,
@@ -92,6 +104,9 @@ impl Settings {
             read_cpu_ns: cost_ns(testbed.cpu.per_read.value),
             write_cpu_ns: cost_ns(testbed.cpu.per_write.value),
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
+            lookup_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_lookup.value).map_or(LOOKUP_NS, |cost| cost.0 as f64),
+            change_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_change.value).map_or(CHANGE_NS, |cost| cost.0 as f64),
+            token_bytes: fixed::<Bytes>(testbed.access.token_block.value).map_or(TOKEN_BYTES, |bytes| bytes.0),
             stack_ns: spec.stack_ns,
             latency_ns: spec.latency_ns,
             site_latency_ns: spec.site_latency_ns,

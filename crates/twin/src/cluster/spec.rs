@@ -12,7 +12,7 @@ pub const CLUSTER: &str = "cluster=";
 const MOST_TEXT: usize = 8_192;
 /// More than any testbed that is simulated has.
 const MOST_NODES: u32 = 4_096;
-const KEYS: &str = "path, nodes, remote, migrate, volume, stack, latency and site-latency";
+const KEYS: &str = "path, nodes, remote, migrate, volume, file, stack, latency and site-latency";
 
 /// How hosts reach the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct ClusterSpec {
     pub nodes: Vec<u32>,
     /// The size of each host's volume; `None`: what the cluster holds, shared among its nodes.
     pub volume: Option<Bytes>,
+    /// Whether the files of all hosts are the same ones.
+    pub is_shared: bool,
     /// What the storage software adds to each request, in ns, whatever the load.
     pub stack_ns: u64,
     /// The way through the fabric, one way, in ns.
@@ -60,6 +62,7 @@ impl ClusterSpec {
             migration: None,
             nodes: Vec::new(),
             volume: None,
+            is_shared: false,
             stack_ns: 300_000,
             latency_ns: 20_000,
             site_latency_ns: 500_000,
@@ -117,6 +120,13 @@ impl ClusterSpec {
                     return Err(format!("{size} is no volume; write whole sectors of 512 bytes, up to 1 PiB"));
                 }
                 self.volume = Some(size);
+            }
+            "file" => {
+                self.is_shared = match value {
+                    "own" => false,
+                    "shared" => true,
+                    _ => return Err(format!("`{}` says not whose file it is; write own or shared", clip(value))),
+                };
             }
             "stack" => self.stack_ns = latency(value)?,
             "latency" => self.latency_ns = latency(value)?,
@@ -207,6 +217,7 @@ mod tests {
             ("cluster=x,stack=2h", "1h"),
             ("cluster=x,stack=1", "no unit of time"),
             ("cluster=x,path=smb,path=smb", "given twice"),
+            ("cluster=x,file=theirs", "own or shared"),
             ("cluster=x,servers=3", "no such parameter"),
         ] {
             let said = ClusterSpec::parse(text).expect_err(text);

@@ -8,7 +8,7 @@ const MOST: usize = 256;
 
 /// Spreads offsets over a table: each request looks three times, and nobody gains by making places collide in a simulation of their own.
 #[derive(Clone, Debug, Default)]
-struct Spread(u64);
+pub(super) struct Spread(u64);
 
 impl Hasher for Spread {
     fn finish(&self) -> u64 {
