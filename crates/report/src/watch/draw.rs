@@ -129,7 +129,7 @@ fn foot_line(buffer: &mut Buffer, area: Rect, state: &State, seen: &str) {
         (Subject::Replay, Panel::Nodes) => "? help  q quit  Enter node  Space pause  ←→ time  +- speed",
         (_, Panel::Nodes) => "? help  q quit  Enter node  <> sort  / filter  Space pause",
         (_, Panel::Devices | Panel::Nics | Panel::Cores) => {
-            "? help  Esc back  Enter all counters  Tab next table  <> sort  / filter"
+            "? help  Esc back  Enter zoom  Tab next table  <> sort  / filter"
         }
         (_, Panel::Part) => "? help  Esc back  <> sort  / filter",
         (_, Panel::Host) => "? help  Esc back  Tab next table  <> sort  / filter",

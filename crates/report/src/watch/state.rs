@@ -6,6 +6,7 @@ use super::format::harmless;
 use super::keys::{Ask, Key};
 use super::table::{Order, Panel, Presence, Row, arrange, node_cells, part_cells};
 use crate::live::Progress;
+use crate::moment::time_words;
 use crate::words;
 use model::counters::Layer;
 use model::testbed::HostFacts;
@@ -194,7 +195,10 @@ impl State {
         let host = one.host.and_then(|host| self.hosts.get(host as usize));
         let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
         let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
-        self.say(&text);
+        let at = time_words((one.at_s() * 10.0).round() / 10.0);
+        // Between stages there is no axis to tell it on.
+        let is_on_axis = self.subject == Subject::Hosts || one.stage.is_some();
+        self.say(&if is_on_axis { format!("{at}  {text}") } else { text });
     }
 
     fn note(&mut self, note: &Note) {

@@ -55,6 +55,8 @@ pub struct HostBoard {
     pub last: Option<(u64, u64, u64, Option<u64>)>,
     /// What its kernel last counted, and over how many ns.
     pub system: Option<(System, u64)>,
+    /// What its kernel last counted of it as a whole.
+    pub counted: Option<CounterSample>,
     /// Over time.
     pub load: Track<HostLoad>,
     /// Over time.
@@ -351,6 +353,7 @@ impl Board {
         let system = System::of(sample);
         if let Some(host) = self.hosts.get_mut(sample.host as usize) {
             host.system = Some((system, sample.length_ns));
+            host.counted = Some(crate::watch::counted::summary(sample));
             super::track::Part::merge(host.kernel.at(key, start_s, length_s), system);
         }
     }

@@ -35,7 +35,7 @@ const fn cpu(metric: Metric, mode: &'static str) -> Shown {
 }
 
 /// What is told, families together.
-const SHOWN: [Shown; 40] = [
+const SHOWN: &[Shown] = &[
     cpu(Metric::UserNs, "user"),
     cpu(Metric::NiceNs, "nice"),
     cpu(Metric::SystemNs, "system"),
@@ -52,6 +52,49 @@ const SHOWN: [Shown; 40] = [
         "Switches between threads.",
     ),
     shown("plimsoll_host_intr_total", Layer::Host, Metric::Interrupts, None, "Interrupts that were served."),
+    shown("plimsoll_host_procs_running", Layer::Host, Metric::Runnable, None, "Threads that run or could run."),
+    shown(
+        "plimsoll_host_procs_blocked",
+        Layer::Host,
+        Metric::Blocked,
+        None,
+        "Threads that wait for I/O and cannot be woken.",
+    ),
+    shown(
+        "plimsoll_host_cpu_frequency_slowest_hertz",
+        Layer::Clock,
+        Metric::FrequencyHz,
+        None,
+        "The clock of the slowest logical CPU.",
+    ),
+    shown(
+        "plimsoll_host_cpu_core_throttles_total",
+        Layer::Clock,
+        Metric::CoreThrottles,
+        None,
+        "How often heat slowed down cores, summed over logical CPUs.",
+    ),
+    shown(
+        "plimsoll_host_cpu_package_throttles_total",
+        Layer::Clock,
+        Metric::PackageThrottles,
+        None,
+        "How often heat slowed down packages, summed over logical CPUs.",
+    ),
+    shown(
+        "plimsoll_host_worker_cpu_seconds_total",
+        Layer::Thread,
+        Metric::RunNs,
+        None,
+        "Time that our workers had a CPU, all of them together.",
+    ),
+    shown(
+        "plimsoll_host_worker_wait_seconds_total",
+        Layer::Thread,
+        Metric::WaitNs,
+        None,
+        "Time that our workers could have run and had no CPU.",
+    ),
     shown("plimsoll_host_memory_free_bytes", Layer::Memory, Metric::FreeBytes, None, "Memory that nobody uses."),
     shown(
         "plimsoll_host_memory_available_bytes",
@@ -194,6 +237,34 @@ const SHOWN: [Shown; 40] = [
         None,
         "Bytes that a port sent.",
     ),
+    shown(
+        "plimsoll_host_rdma_receive_packets_total",
+        Layer::Rdma,
+        Metric::ReceivedPackets,
+        None,
+        "Packets that RDMA ports received.",
+    ),
+    shown(
+        "plimsoll_host_rdma_transmit_packets_total",
+        Layer::Rdma,
+        Metric::SentPackets,
+        None,
+        "Packets that RDMA ports sent.",
+    ),
+    shown(
+        "plimsoll_host_rdma_receive_errs_total",
+        Layer::Rdma,
+        Metric::ReceiveErrors,
+        None,
+        "Packets that came to RDMA ports with errors.",
+    ),
+    shown(
+        "plimsoll_host_rdma_transmit_drop_total",
+        Layer::Rdma,
+        Metric::SendDrops,
+        None,
+        "Packets that RDMA ports dropped instead of sent.",
+    ),
     shown("plimsoll_host_nfs_requests_total", Layer::Nfs, Metric::Calls, None, "Requests to NFS servers."),
     shown(
         "plimsoll_host_nfs_retransmissions_total",
@@ -201,6 +272,72 @@ const SHOWN: [Shown; 40] = [
         Metric::Retransmissions,
         None,
         "Requests to NFS servers that were sent once more.",
+    ),
+    shown(
+        "plimsoll_host_nfs_timeouts_total",
+        Layer::Nfs,
+        Metric::Timeouts,
+        None,
+        "Requests that NFS servers did not answer in time.",
+    ),
+    shown("plimsoll_host_nfs_read_requests_total", Layer::Nfs, Metric::Reads, None, "Reads that NFS servers answered."),
+    shown(
+        "plimsoll_host_nfs_read_bytes_total",
+        Layer::Nfs,
+        Metric::ReadBytes,
+        None,
+        "Bytes that came from NFS servers.",
+    ),
+    shown(
+        "plimsoll_host_nfs_write_requests_total",
+        Layer::Nfs,
+        Metric::Writes,
+        None,
+        "Writes that NFS servers answered.",
+    ),
+    shown(
+        "plimsoll_host_nfs_written_bytes_total",
+        Layer::Nfs,
+        Metric::WriteBytes,
+        None,
+        "Bytes that went to NFS servers.",
+    ),
+    shown(
+        "plimsoll_host_nfs_read_time_seconds_total",
+        Layer::Nfs,
+        Metric::ReadNs,
+        None,
+        "The sum of the times that reads took, queues included.",
+    ),
+    shown(
+        "plimsoll_host_nfs_write_time_seconds_total",
+        Layer::Nfs,
+        Metric::WriteNs,
+        None,
+        "The sum of the times that writes took, queues included.",
+    ),
+    shown("plimsoll_host_smb_requests_total", Layer::Smb, Metric::Calls, None, "Requests to SMB servers."),
+    shown("plimsoll_host_smb_read_requests_total", Layer::Smb, Metric::Reads, None, "Reads that SMB servers answered."),
+    shown(
+        "plimsoll_host_smb_read_bytes_total",
+        Layer::Smb,
+        Metric::ReadBytes,
+        None,
+        "Bytes that came from SMB servers.",
+    ),
+    shown(
+        "plimsoll_host_smb_write_requests_total",
+        Layer::Smb,
+        Metric::Writes,
+        None,
+        "Writes that SMB servers answered.",
+    ),
+    shown(
+        "plimsoll_host_smb_written_bytes_total",
+        Layer::Smb,
+        Metric::WriteBytes,
+        None,
+        "Bytes that went to SMB servers.",
     ),
 ];
 
@@ -210,6 +347,7 @@ fn label(layer: Layer) -> Option<&'static str> {
         Layer::Block | Layer::Nic | Layer::Rdma => Some("device"),
         Layer::Pressure => Some("resource"),
         Layer::Nfs => Some("mountpoint"),
+        Layer::Smb => Some("share"),
         _ => None,
     }
 }
@@ -238,7 +376,9 @@ impl Kernel {
             for (place, shown) in SHOWN.iter().enumerate().filter(|(_, shown)| shown.layer == entry.layer) {
                 let Some(value) = entry.get(shown.metric) else { continue };
                 if shown.metric.is_gauge() {
-                    states.insert((place, name.to_owned()), u128::from(value));
+                    // Of states that are told of many things as one (clocks), the least.
+                    let least = states.entry((place, name.to_owned())).or_insert(u128::MAX);
+                    *least = u128::from(value).min(*least);
                 } else {
                     let sum = self.values.entry((place, sample.host, name.to_owned())).or_insert(0);
                     *sum = sum.saturating_add(u128::from(value));
@@ -288,7 +428,7 @@ mod tests {
 
     #[test]
     fn names_follow_the_conventions_and_families_stand_together() {
-        for shown in &SHOWN {
+        for shown in SHOWN {
             assert_eq!(shown.family.ends_with("_total"), !shown.metric.is_gauge(), "{}", shown.family);
             let unit = |end: &str| shown.family.contains(end);
             assert_eq!(shown.metric.word().ends_with("_ns"), unit("_seconds"), "{}", shown.family);
@@ -310,7 +450,12 @@ mod tests {
                 entry(Layer::Cpu, "1", Metric::UserNs, 500_000_000),
                 entry(Layer::Memory, "", Metric::FreeBytes, free),
                 entry(Layer::Nic, "eth0", Metric::SentBytes, 10),
-                entry(Layer::Thread, "77", Metric::RunNs, 1),
+                entry(Layer::Thread, "77", Metric::RunNs, 1_000_000_000),
+                entry(Layer::Thread, "78", Metric::RunNs, 500_000_000),
+                entry(Layer::Clock, "0", Metric::FrequencyHz, 3_000_000_000),
+                entry(Layer::Clock, "1", Metric::FrequencyHz, 800_000_000 + free),
+                entry(Layer::Clock, "1", Metric::CoreThrottles, 2),
+                entry(Layer::Smb, "\\\\server\\share", Metric::WriteBytes, 4096),
             ],
             ..CounterSample::default()
         };
@@ -324,6 +469,10 @@ mod tests {
             "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",
             "plimsoll_host_memory_free_bytes{host=\"a\"} 3\n",
             "plimsoll_host_network_transmit_bytes_total{host=\"a\",device=\"eth0\"} 20\n",
+            "plimsoll_host_worker_cpu_seconds_total{host=\"a\"} 3\n",
+            "plimsoll_host_cpu_frequency_slowest_hertz{host=\"a\"} 800000003\n",
+            "plimsoll_host_cpu_core_throttles_total{host=\"a\"} 4\n",
+            "plimsoll_host_smb_written_bytes_total{host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
         ] {
             assert!(out.contains(line), "{line}{out}");
         }
