@@ -2,10 +2,10 @@
 
 use super::figures::{cpu_ns, per_second};
 use super::format::Unit;
-use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
+use model::{CounterSample, IntervalSample};
 
-/// Threads of a host that are kept: a line for each of more is read by nobody.
+/// Threads and workers of a host that are kept: a line for each of more is read by nobody.
 const MOST_THREADS: usize = 64;
 
 /// One counter as people read it.
@@ -71,7 +71,7 @@ fn name(metric: Metric, unit: Unit) -> String {
         BusyNs => "busy",
         QueueNs => "queue, mean",
         Metric::InFlight => "queue just now",
-        Metric::FrequencyHz => "clock",
+        Metric::FrequencyHz => "frequency",
         Metric::ReadNs => "read time, mean",
         Metric::WriteNs => "write time, mean",
         Metric::DiscardNs => "discard time, mean",
@@ -176,12 +176,23 @@ pub fn of_host(summary: &CounterSample) -> Vec<Counted> {
             (Layer::Host, _) => String::new(),
             (Layer::Cpu, _) => "CPU: ".to_owned(),
             (Layer::Thread, name) => format!("thread {name}: "),
+            (Layer::Clock, name) => format!("{name}: "),
             (layer, "") => format!("{}: ", layer.word()),
             (layer, name) => format!("{} {name}: ", layer.word()),
         };
         of_entry(entry, &before, summary.length_ns).collect::<Vec<Counted>>()
     };
     summary.entries.iter().flat_map(told).collect()
+}
+
+/// The CPU time of each worker of a host in an interval, user and kernel together: 100 % is one core.
+pub fn of_workers(sample: &IntervalSample) -> Vec<Counted> {
+    let told = |worker: &model::sample::WorkerSample| {
+        let ns = worker.cpu_user_ns.saturating_add(worker.cpu_system_ns);
+        let value = per_second(Some(ns), sample.length_ns).map(|ns| ns / 1e9);
+        Counted { name: format!("worker {}: CPU", worker.worker), unit: Unit::Share, value }
+    };
+    sample.workers.iter().take(MOST_THREADS).map(told).collect()
 }
 
 #[cfg(test)]
@@ -225,9 +236,9 @@ mod tests {
             "CPU: steal = 5%",
             "CPU: idle = 57%",
             "CPU: softirq = 12%",
-            "clock slowest core: clock, MHz = 2000",
-            "clock fastest core: clock, MHz = 3000",
-            "clock all cores: slowed down by heat, times = 7",
+            "slowest core: frequency, MHz = 2000",
+            "fastest core: frequency, MHz = 3000",
+            "all cores: slowed down by heat, times = 7",
         ];
         assert_eq!(told(&of_host(&summary(&host))), expected);
     }
@@ -264,7 +275,7 @@ mod tests {
             "busy = 100%",
         ];
         assert_eq!(told(&of_part(&two_seconds, Layer::Block, "sda")), expected);
-        let core = ["irq = 25%", "idle = 75%", "interrupts, 1/s = 5.0", "clock, MHz = 2800"];
+        let core = ["irq = 25%", "idle = 75%", "interrupts, 1/s = 5.0", "frequency, MHz = 2800"];
         assert_eq!(told(&of_part(&two_seconds, Layer::Cpu, "3")), core);
         assert_eq!(told(&of_part(&two_seconds, Layer::Nfs, "sda")), ["retransmissions = 4"]);
         assert_eq!(of_part(&two_seconds, Layer::Rdma, "sda"), []);
@@ -282,6 +293,20 @@ mod tests {
                 of_host(&summary(&odd));
             }
         }
+    }
+
+    #[test]
+    fn a_worker_is_told_in_cores() {
+        let mut recorded = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(model::StageKind::Measure);
+        recorded.interval(stage, 0, &[(model::Op::Read, &[1_000])]);
+        recorded.busy(0.62);
+        let record = recorded.record();
+        let mut sample = record.stages[0].samples[0].clone();
+        assert_eq!(told(&of_workers(&sample))[0], "worker 0: CPU = 62%");
+        let one = sample.workers[0].clone();
+        sample.workers = vec![one; 5_000];
+        assert_eq!(of_workers(&sample).len(), MOST_THREADS);
     }
 
     #[test]

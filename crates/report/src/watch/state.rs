@@ -46,6 +46,8 @@ struct Host {
     /// What came while the view stood still.
     waiting: Option<Box<CounterSample>>,
     lost: Option<String>,
+    /// Its workers in their last interval, where there is a run.
+    workers: Vec<Counted>,
     /// Every part that was ever seen: what is gone is shown as gone.
     seen: BTreeSet<(&'static str, String)>,
 }
@@ -105,6 +107,7 @@ impl State {
             shown: None,
             waiting: None,
             lost: None,
+            workers: Vec::new(),
             seen: BTreeSet::new(),
         };
         let by_name = Order { column: 0, descending: false };
@@ -139,6 +142,7 @@ impl State {
     pub fn rewind(&mut self, plan: &Plan) {
         for host in &mut self.hosts {
             (host.shown, host.waiting, host.lost) = (None, None, None);
+            host.workers.clear();
             host.seen.clear();
         }
         self.progress = Some(Progress::new(plan));
@@ -182,11 +186,13 @@ impl State {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
                 self.say(&summary);
             }
-            Event::StageStarted { .. }
-            | Event::PointAdded(_)
-            | Event::Sample(_)
-            | Event::HostStarted(_)
-            | Event::RunEnded { .. } => {}
+            Event::Sample(sample) => {
+                let host = self.hosts.get_mut(sample.host as usize);
+                if let Some(host) = host.filter(|_| !self.is_paused || self.subject == Subject::Replay) {
+                    host.workers = counted::of_workers(sample);
+                }
+            }
+            Event::StageStarted { .. } | Event::PointAdded(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
         }
     }
 
@@ -494,7 +500,8 @@ impl Host {
     fn counters(&self) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
         let told = shown.map(|shown| counted::of_host(&counted::summary(&shown.sample)));
-        told.unwrap_or_default().into_iter().map(Row::of).collect()
+        let workers = shown.map(|_| self.workers.clone()).unwrap_or_default();
+        told.unwrap_or_default().into_iter().chain(workers).map(Row::of).collect()
     }
 
     /// What its kernel counts of one part: `block:sda`.

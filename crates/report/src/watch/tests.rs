@@ -243,6 +243,9 @@ fn the_run_stands_above_its_nodes() {
     let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "silent for 10 s".to_owned() };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
+    press(&mut state, &[Key::Enter, Key::Tab, Key::Tab, Key::Tab]);
+    assert!(names(&state).iter().any(|name| name == "worker 0: CPU"), "{:?}", names(&state));
+    press(&mut state, &[Key::Escape]);
     let detail = format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
     state.event(&Event::Note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail }));
     let shown = screen(&mut state, 80, 14);

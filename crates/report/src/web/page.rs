@@ -148,7 +148,8 @@ fn charts_head(board: &Board, view: &View) -> Markup {
 fn counters(board: &Board, view: &View) -> Markup {
     let only = (board.hosts.len() == 1).then_some(0);
     let host = view.host.or(only).and_then(|number| board.hosts.get(number as usize));
-    super::counters::table(host.filter(|host| host.lost.is_none()).and_then(|host| host.counted.as_ref()))
+    let Some(host) = host.filter(|host| host.lost.is_none()) else { return Markup::new() };
+    super::counters::list(host.counted.as_ref(), &host.workers)
 }
 
 /// Says that something happens now. It stands apart from what changes, so that nothing takes a text away that is being typed.

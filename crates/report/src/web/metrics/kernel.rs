@@ -81,20 +81,6 @@ const SHOWN: &[Shown] = &[
         None,
         "How often heat slowed down packages, summed over logical CPUs.",
     ),
-    shown(
-        "plimsoll_host_worker_cpu_seconds_total",
-        Layer::Thread,
-        Metric::RunNs,
-        None,
-        "Time that our workers had a CPU, all of them together.",
-    ),
-    shown(
-        "plimsoll_host_worker_wait_seconds_total",
-        Layer::Thread,
-        Metric::WaitNs,
-        None,
-        "Time that our workers could have run and had no CPU.",
-    ),
     shown("plimsoll_host_memory_free_bytes", Layer::Memory, Metric::FreeBytes, None, "Memory that nobody uses."),
     shown(
         "plimsoll_host_memory_available_bytes",
@@ -450,8 +436,7 @@ mod tests {
                 entry(Layer::Cpu, "1", Metric::UserNs, 500_000_000),
                 entry(Layer::Memory, "", Metric::FreeBytes, free),
                 entry(Layer::Nic, "eth0", Metric::SentBytes, 10),
-                entry(Layer::Thread, "77", Metric::RunNs, 1_000_000_000),
-                entry(Layer::Thread, "78", Metric::RunNs, 500_000_000),
+                entry(Layer::Thread, "77", Metric::RunNs, 1),
                 entry(Layer::Clock, "0", Metric::FrequencyHz, 3_000_000_000),
                 entry(Layer::Clock, "1", Metric::FrequencyHz, 800_000_000 + free),
                 entry(Layer::Clock, "1", Metric::CoreThrottles, 2),
@@ -469,13 +454,12 @@ mod tests {
             "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",
             "plimsoll_host_memory_free_bytes{host=\"a\"} 3\n",
             "plimsoll_host_network_transmit_bytes_total{host=\"a\",device=\"eth0\"} 20\n",
-            "plimsoll_host_worker_cpu_seconds_total{host=\"a\"} 3\n",
             "plimsoll_host_cpu_frequency_slowest_hertz{host=\"a\"} 800000003\n",
             "plimsoll_host_cpu_core_throttles_total{host=\"a\"} 4\n",
             "plimsoll_host_smb_written_bytes_total{host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
         ] {
             assert!(out.contains(line), "{line}{out}");
         }
-        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu").count() == 1, "{out}");
+        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu_seconds_total ").count() == 1, "{out}");
     }
 }

@@ -100,7 +100,7 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
 
 /// What the kernel of a host counts beside what charts show.
 fn counted(host: &Host) -> Markup {
-    counters::table(host.counted.as_ref().filter(|_| host.lost.is_none()))
+    counters::list(host.counted.as_ref().filter(|_| host.lost.is_none()), &[])
 }
 
 fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Markup {
