@@ -214,6 +214,21 @@ fn connect(place: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(format!("/proc/self/fd/{}", socket.as_raw_fd()))
 }
 
+/// Where a run that was cut short is recorded when it goes on, unless told otherwise.
+pub fn resumed(run: &Path) -> PathBuf {
+    let stem = run.file_stem().unwrap_or_default().to_string_lossy();
+    run.with_file_name(format!("{stem}-resumed.plimsoll"))
+}
+
+fn place_of_resumed(run: &Path) -> PathBuf {
+    place(&resumed(run))
+}
+
+/// Whether somebody takes marks at this socket.
+fn is_taken(place: &Path) -> bool {
+    connect(place).is_ok()
+}
+
 /// Sets a mark in the run that is recorded at `run`, at the instant `called`. What stands in the record; `None` where the run took the mark and
 /// is slow to record it.
 ///
@@ -223,6 +238,9 @@ pub fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, St
     let place = place(run);
     let nobody = |why: &str| format!("{why}; a mark can be set while a run goes on, on the machine that started it");
     let wrong = |error: std::io::Error| match error.kind() {
+        _ if is_taken(&place_of_resumed(run)) => {
+            format!("the run goes on in {}; mark that", resumed(run).display())
+        }
         ErrorKind::NotFound if run.exists() => nobody("the run is over, or takes no marks"),
         ErrorKind::NotFound => nobody("there is no such run file"),
         ErrorKind::ConnectionRefused => nobody("nobody answers: the run was killed"),

@@ -3,9 +3,9 @@
 use super::family::{Family, Value};
 use super::form::Form;
 use super::kind::Kind;
+use super::totals::Totals;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
-use std::collections::BTreeMap;
 
 /// How a counter of ours is told.
 struct Shown {
@@ -346,61 +346,51 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Totals since the run began, and states as they last were.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Kernel {
-    /// By place in the list, host, and name.
-    values: BTreeMap<(usize, u32, String), u128>,
+    totals: Totals,
+}
+
+impl Default for Kernel {
+    fn default() -> Kernel {
+        let of = |layer: &Layer| {
+            let shown = SHOWN.iter().filter(|shown| shown.layer == *layer);
+            (*layer, shown.map(|shown| shown.metric).collect::<Vec<Metric>>())
+        };
+        let columns = Layer::ALL.iter().map(of).filter(|(_, metrics)| !metrics.is_empty()).collect();
+        Kernel { totals: Totals::new(columns, |layer| label(layer).is_none()) }
+    }
 }
 
 impl Kernel {
     /// Adds a sample.
     pub fn add(&mut self, sample: &CounterSample) {
-        let mut states: BTreeMap<(usize, String), u128> = BTreeMap::new();
-        for entry in &sample.entries {
-            // One sum over all CPUs: a line for each of thousands would be a burden on who scrapes.
-            let name = if label(entry.layer).is_some() { entry.name.as_str() } else { "" };
-            for (place, shown) in SHOWN.iter().enumerate().filter(|(_, shown)| shown.layer == entry.layer) {
-                let Some(value) = entry.get(shown.metric) else { continue };
-                if shown.metric.is_gauge() {
-                    // Of states that are told of many things as one (clocks), the least.
-                    let least = states.entry((place, name.to_owned())).or_insert(u128::MAX);
-                    *least = u128::from(value).min(*least);
-                } else {
-                    let sum = self.values.entry((place, sample.host, name.to_owned())).or_insert(0);
-                    *sum = sum.saturating_add(u128::from(value));
-                }
-            }
-        }
-        for ((place, name), value) in states {
-            self.values.insert((place, sample.host, name), value);
-        }
+        self.totals.add(sample);
     }
 
     /// A host is gone: its totals stay, and what its states were says nothing of now.
     pub fn lost(&mut self, host: u32) {
-        let is_state = |place: usize| SHOWN.get(place).is_some_and(|shown| shown.metric.is_gauge());
-        self.values.retain(|(place, of, _), _| *of != host || !is_state(*place));
+        self.totals.lost(host);
     }
 
     /// Writes the families behind `out`.
     pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
         let mut family: Option<Family> = None;
         let mut last = "";
-        for (place, shown) in SHOWN.iter().enumerate() {
+        for shown in SHOWN {
             if shown.family != last {
                 out.extend(family.take().map(Family::finish).unwrap_or_default());
                 last = shown.family;
             }
             let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
             let open = family.get_or_insert_with(|| Family::new(form, kind, shown.family, shown.help));
-            let from = (place, 0, String::new());
-            for ((_, host, name), value) in self.values.range(from..).take_while(|(key, _)| key.0 == place) {
-                let host = names.get(*host as usize).map_or("", String::as_str);
+            for (host, name, value) in self.totals.of(shown.layer, shown.metric) {
+                let host = names.get(host as usize).map_or("", String::as_str);
                 let mut labels = vec![("host", host)];
-                labels.extend(label(shown.layer).map(|key| (key, name.as_str())));
+                labels.extend(label(shown.layer).map(|key| (key, name)));
                 labels.extend(shown.fixed);
                 let is_time = shown.family.ends_with("_seconds_total");
-                open.add(&labels, if is_time { Value::Time(*value) } else { Value::Whole(*value) });
+                open.add(&labels, if is_time { Value::Time(value) } else { Value::Whole(value) });
             }
         }
         out.extend(family.map(Family::finish).unwrap_or_default());
@@ -410,6 +400,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::metrics::totals::MOST_METRICS;
     use model::counters::Entry;
 
     #[test]
@@ -419,6 +410,12 @@ mod tests {
             let unit = |end: &str| shown.family.contains(end);
             assert_eq!(shown.metric.word().ends_with("_ns"), unit("_seconds"), "{}", shown.family);
             assert_eq!(shown.metric.word().ends_with("_bytes"), unit("_bytes"), "{}", shown.family);
+        }
+        for layer in Layer::ALL {
+            let metrics: Vec<&str> =
+                SHOWN.iter().filter(|shown| shown.layer == *layer).map(|shown| shown.metric.word()).collect();
+            let unique: std::collections::BTreeSet<&str> = metrics.iter().copied().collect();
+            assert!(metrics.len() <= MOST_METRICS && unique.len() == metrics.len(), "{layer}: {metrics:?}");
         }
         let all: Vec<&str> = names().collect();
         let unique: std::collections::BTreeSet<&str> = all.iter().copied().collect();
