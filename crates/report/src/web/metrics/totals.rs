@@ -5,7 +5,7 @@ use model::CounterSample;
 use model::counters::{Layer, Metric};
 use std::collections::BTreeMap;
 
-/// The metrics of a layer that are kept; fewer than [`MOST_METRICS`].
+/// The metrics of a layer that are kept; at most [`MOST_METRICS`].
 type Columns = Vec<(Layer, Vec<Metric>)>;
 
 /// A row knows by a bit which of its values were ever told.
@@ -39,7 +39,8 @@ pub struct Totals {
 
 impl Totals {
     /// Keeps these metrics of these layers; one row for all things of a layer where `is_sum` says so.
-    pub fn new(columns: Columns, is_sum: fn(Layer) -> bool) -> Totals {
+    pub fn new(mut columns: Columns, is_sum: fn(Layer) -> bool) -> Totals {
+        columns.iter_mut().for_each(|(_, metrics)| metrics.truncate(MOST_METRICS));
         Totals { columns, is_sum, hosts: BTreeMap::new() }
     }
 
