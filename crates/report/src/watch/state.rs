@@ -452,8 +452,8 @@ impl State {
 impl Row {
     fn of(counted: Counted) -> Row {
         Row {
-            id: counted.name.clone(),
             name: harmless(&counted.name),
+            id: counted.name,
             cells: vec![counted.value],
             unit: Some(counted.unit),
             presence: Presence::Here,
