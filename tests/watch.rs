@@ -246,6 +246,10 @@ fn an_address_in_the_wrong_place_and_one_that_is_none_are_told_with_a_remedy() {
     assert!(told(&["--serve=9464"]).contains("such as 127.0.0.1:9464"), "{}", told(&["--serve=9464"]));
     assert!(told(&["--serve", "127.0.0.1:9464"]).contains("--serve=127.0.0.1:9464"));
     assert!(told(&["--serve", "none.plimsoll"]).contains("behind `=`"));
+    for suite in [&["smoke"][..], &[]] {
+        let run = plimsoll(folder.path(), &[&["run"], suite, &["--serve", "127.0.0.1:9464"]].concat()).with_code(2);
+        assert!(run.err.contains("--serve=127.0.0.1:9464"), "{}", run.err);
+    }
     std::fs::write(folder.path().join("r.plimsoll"), "").expect("a file");
     assert!(told(&["--serve", "r.plimsoll"]).contains("plimsoll serve r.plimsoll"));
 }

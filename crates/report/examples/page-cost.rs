@@ -12,7 +12,7 @@ use ratatui::backend::TestBackend;
 use report::watch::{State, Subject, draw};
 use report::web::Shown;
 use report::web::metrics::Form;
-use report::web::page::View;
+use report::web::view::View;
 use report::web::watched::Watching;
 use std::time::Instant;
 
