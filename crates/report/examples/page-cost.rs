@@ -10,10 +10,9 @@ use model::{CounterSample, Nanos};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use report::watch::{State, Subject, draw};
-use report::web::Shown;
 use report::web::metrics::Form;
-use report::web::view::View;
 use report::web::watched::Watching;
+use report::web::{Shown, View};
 use std::time::Instant;
 
 const HOSTS: u32 = 1_000;
