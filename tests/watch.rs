@@ -240,6 +240,21 @@ fn a_run_that_is_to_be_watched_without_a_terminal_says_so_and_goes_on() {
 }
 
 #[test]
+fn an_address_in_the_wrong_place_and_one_that_is_none_are_told_with_a_remedy() {
+    let folder = scratch();
+    let told = |arguments: &[&str]| plimsoll(folder.path(), &[&["watch"], arguments].concat()).with_code(2).err;
+    assert!(told(&["--serve=9464"]).contains("such as 127.0.0.1:9464"), "{}", told(&["--serve=9464"]));
+    assert!(told(&["--serve", "127.0.0.1:9464"]).contains("--serve=127.0.0.1:9464"));
+    assert!(told(&["--serve", "none.plimsoll"]).contains("behind `=`"));
+    for suite in [&["smoke"][..], &[]] {
+        let run = plimsoll(folder.path(), &[&["run"], suite, &["--serve", "127.0.0.1:9464"]].concat()).with_code(2);
+        assert!(run.err.contains("--serve=127.0.0.1:9464"), "{}", run.err);
+    }
+    std::fs::write(folder.path().join("r.plimsoll"), "").expect("a file");
+    assert!(told(&["--serve", "r.plimsoll"]).contains("plimsoll serve r.plimsoll"));
+}
+
+#[test]
 fn a_run_file_is_watched_again() {
     let folder = scratch();
     record(folder.path());

@@ -11,7 +11,7 @@ pub use hosts::HostArgs;
 pub use places::{GivenUpArg, TargetArg};
 pub use work::{Pattern, QuickArgs, WorkArgs};
 
-use crate::web::Token;
+use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use model::along::Along;
@@ -129,7 +129,7 @@ pub struct How {
 #[command(next_help_heading = "Showing it to others")]
 pub struct ShareArgs {
     /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE)]
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
     /// Show it only to those who have this token; required where other machines could see it. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
@@ -157,7 +157,7 @@ pub struct ServeArgs {
     pub runs: Vec<PathBuf>,
 
     /// Where to serve. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE)]
+    #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub address: SocketAddr,
 
     /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
@@ -244,7 +244,7 @@ pub struct WatchArgs {
 #[command(next_help_heading = "Showing them to others")]
 pub struct WatchShareArgs {
     /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, conflicts_with = "run")]
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
     /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.

@@ -214,6 +214,20 @@ fn connect(place: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(format!("/proc/self/fd/{}", socket.as_raw_fd()))
 }
 
+/// The names under which a run that was cut short is recorded when it goes on, unless told otherwise: the first that nothing has.
+pub fn resumed_names(run: &Path) -> impl Iterator<Item = PathBuf> {
+    let stem = run.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    (1..=10_000).map(move |number| {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        run.with_file_name(format!("{stem}-resumed{number}.plimsoll"))
+    })
+}
+
+/// The file in which a run that was cut short goes on just now, if it does.
+fn resumed(run: &Path) -> Option<PathBuf> {
+    resumed_names(run).take_while(|name| name.exists()).find(|name| connect(&place(name)).is_ok())
+}
+
 /// Sets a mark in the run that is recorded at `run`, at the instant `called`. What stands in the record; `None` where the run took the mark and
 /// is slow to record it.
 ///
@@ -222,12 +236,15 @@ fn connect(place: &Path) -> std::io::Result<UnixStream> {
 pub fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
     let place = place(run);
     let nobody = |why: &str| format!("{why}; a mark can be set while a run goes on, on the machine that started it");
-    let wrong = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound if run.exists() => nobody("the run is over, or takes no marks"),
-        ErrorKind::NotFound => nobody("there is no such run file"),
-        ErrorKind::ConnectionRefused => nobody("nobody answers: the run was killed"),
-        ErrorKind::PermissionDenied => "the run is another user's; call this as the one who started it".to_owned(),
-        _ => format!("the run cannot be reached: {error}"),
+    let wrong = |error: std::io::Error| match (resumed(run), error.kind()) {
+        (Some(resumed), _) => format!("the run goes on in {}; mark that", resumed.display()),
+        (None, ErrorKind::NotFound) if run.exists() => nobody("the run is over, or takes no marks"),
+        (None, ErrorKind::NotFound) => nobody("there is no such run file"),
+        (None, ErrorKind::ConnectionRefused) => nobody("nobody answers: the run was killed"),
+        (None, ErrorKind::PermissionDenied) => {
+            "the run is another user's; call this as the one who started it".to_owned()
+        }
+        (None, _) => format!("the run cannot be reached: {error}"),
     };
     let mut stream = connect(&place).map_err(wrong)?;
     let ago_ns = u64::try_from(called.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -289,6 +306,20 @@ mod tests {
         assert!(send(&run, "later", Instant::now()).expect_err("no run").contains("no such run file"));
         std::fs::write(&run, "").expect("room");
         assert!(send(&run, "later", Instant::now()).expect_err("over").contains("the run is over"));
+    }
+
+    #[test]
+    fn a_mark_for_a_run_that_was_cut_short_is_told_where_it_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("r.plimsoll");
+        let names: Vec<PathBuf> = resumed_names(&run).take(2).collect();
+        for name in names.iter().chain([&run]) {
+            std::fs::write(name, "").expect("room");
+        }
+        assert!(send(&run, "m", Instant::now()).expect_err("over").contains("the run is over"));
+        let fleet = Fleet::local("test");
+        let _listener = Listener::start(&names[1], fleet.marker(), Vec::new()).expect("a listener");
+        assert!(send(&run, "m", Instant::now()).expect_err("elsewhere").contains("r-resumed-2.plimsoll; mark that"));
     }
 
     #[test]

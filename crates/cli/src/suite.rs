@@ -8,6 +8,7 @@ use crate::text_file;
 use model::Spec;
 use model::planner;
 use model::spec::{ALL_HOSTS, HostTargets, Override, nearest};
+use std::net::SocketAddr;
 use std::path::Path;
 
 /// The built-in suites: name and text.
@@ -164,6 +165,12 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
 
 /// The suite's name and text.
 pub fn find(what: &[String]) -> Result<(String, String), Failure> {
+    // Whoever leaves the `=` out would be told of a suite of that name.
+    if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {
+        let text =
+            format!("error: `{address}` is no suite; the address of --serve stands behind `=`: --serve={address}");
+        return Err(Failure::Usage(text));
+    }
     let wanted = match what {
         [] => "four-corners",
         [one] => one.as_str(),

@@ -16,7 +16,8 @@ const MOST_BYTES: u64 = 400 << 10;
 const AFTER: Duration = Duration::from_secs(25);
 /// What is run: long enough to be looked at.
 const SUITE: &str = "name = \"live-page\"\ndescription = \"Random reads and writes of 8 KiB, 70 to 30, from two hosts\"\n[layout]\nsize = \"64MiB\"\n\
-                     [stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"8k-random-70-30\"\nblock_size = \"8KiB\"\nread = \"70%\"\nworkers = 2\ndepth = 8\n";
+                     [stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"8k-random-70-30\"\nblock_size = \"8KiB\"\nread = \"70%\"\nworkers = 2\ndepth = 8\n\
+                     [[event]]\nname = \"failover\"\nat = \"12s\"\n";
 
 /// Ended with the picture.
 struct Running(Child);

@@ -161,10 +161,6 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
 
 /// A name beside the run that nothing has yet.
 fn beside(run: &Path) -> PathBuf {
-    let stem = run.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let name = |number: u32| {
-        let number = if number == 1 { String::new() } else { format!("-{number}") };
-        run.with_file_name(format!("{stem}-resumed{number}.plimsoll"))
-    };
-    (1..10_000).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(10_000))
+    let last = || marks::resumed_names(run).last().unwrap_or_default();
+    marks::resumed_names(run).find(|path| !path.exists()).unwrap_or_else(last)
 }

@@ -4,7 +4,7 @@ use crate::args::WatchArgs;
 use crate::failure::Failure;
 use crate::screen::Stream;
 use crate::view::{self, Labels, News, View};
-use crate::web::WatchedPage;
+use crate::web::{WatchedPage, listen_address};
 use crate::{hosts, signals};
 use fleet::{FleetError, Watched};
 use model::testbed::HostFacts;
@@ -26,8 +26,21 @@ const MOST: Nanos = Nanos::seconds(3600);
 /// Shows what the kernels count.
 pub fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
     match &args.run {
+        Some(run) if args.share.serve.is_some() => Err(Failure::Usage(both(run))),
         Some(run) => replay(args, run),
         None => live(args),
+    }
+}
+
+/// What to do instead of serving a run that is played again: its name may be an address that stands where none is looked for.
+fn both(run: &Path) -> String {
+    let text = run.display();
+    match listen_address(&run.to_string_lossy()) {
+        Ok(address) => format!("error: the address of --serve stands behind `=`; write --serve={address}"),
+        Err(_) if !run.exists() => format!(
+            "error: --serve and {text} together: a run file is not served while it is played, and an address of --serve stands behind `=`, such as --serve=127.0.0.1:9750"
+        ),
+        Err(_) => format!("error: --serve shows hosts as they are, not {text}; show that with `plimsoll serve {text}`"),
     }
 }
 

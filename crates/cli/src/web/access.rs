@@ -51,6 +51,26 @@ impl std::str::FromStr for Token {
     }
 }
 
+/// Reads where pages are to be served: an address and a port, `127.0.0.1:9750`.
+///
+/// # Errors
+/// What is meant instead, in words.
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some(("" | "localhost", port)) => ("127.0.0.1", port),
+        Some((host, port)) => (host, port),
+        None if text.parse::<u16>().is_ok() => ("127.0.0.1", text),
+        None => (text, "9750"),
+    };
+    let meant = format!("{host}:{port}").parse::<SocketAddr>().or_else(|_| format!("[{text}]:9750").parse());
+    let example =
+        meant.map_or_else(|_| "such as 127.0.0.1:9750 or [::1]:9750".to_owned(), |meant| format!("such as {meant}"));
+    Err(format!("an IP address and a port from 0 to 65535 are needed, {example}"))
+}
+
 /// Whether pages may be served at `address`: anywhere but on loopback only with a token.
 ///
 /// # Errors
@@ -180,6 +200,24 @@ mod tests {
         }
         for bad in ["http://evil.example", "http://127.0.0.1:80", "127.0.0.1:9464", "\u{e9}"] {
             assert!(!from(&[host, ("origin", bad)], true), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_as_one() {
+        assert_eq!(listen_address("[::1]:0"), Ok("[::1]:0".parse().expect("an address")));
+        for (wrong, right) in [
+            ("9464", "127.0.0.1:9464"),
+            (":9464", "127.0.0.1:9464"),
+            ("localhost:9464", "127.0.0.1:9464"),
+            ("10.0.0.5", "10.0.0.5:9750"),
+            ("::1", "[::1]:9750"),
+            ("127.0.0.1:99999", "127.0.0.1:9750"),
+            ("node1:80", "127.0.0.1:9750"),
+            ("", "127.0.0.1:9750"),
+        ] {
+            let told = listen_address(wrong).expect_err(wrong);
+            assert!(told.contains(&format!("such as {right}")), "{wrong}: {told}");
         }
     }
 

@@ -9,7 +9,7 @@ mod stream;
 mod thousand_tests;
 mod watched;
 
-pub use access::Token;
+pub use access::{Token, listen_address};
 pub use live::LivePage;
 pub use server::Server;
 pub use site::{Site, lock};

@@ -167,10 +167,13 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
         Verdict::Welcome if request.method() == Method::POST && request.uri().path() == "/mark" => {
             mark(shared, request).await
         }
-        Verdict::Welcome if request.method() != Method::GET => refusal(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "Pages can be looked at, and a run that goes on be marked; nothing else: use GET.\n",
-        ),
+        // Who watches over servers asks with HEAD; the answer's body is left out below us.
+        Verdict::Welcome if ![Method::GET, Method::HEAD].contains(request.method()) => {
+            let words = "Pages can be looked at, and a run that goes on be marked; nothing else: use GET.\n";
+            let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, words);
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            response
+        }
         Verdict::Welcome => welcome(shared, &request),
     };
     let headers = response.headers_mut();

@@ -2,6 +2,7 @@
 
 use super::Scale;
 use super::frame::{Frame, HEIGHT, number, svg};
+use super::lines::draw_instants;
 use crate::html::markup::{Markup, classed, element};
 use std::collections::BTreeMap;
 
@@ -39,8 +40,8 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// The map with its caption.
-    pub fn render(&self) -> Markup {
+    /// The map with its caption, a line at each of these places of the axis of time, and what stands for it in words.
+    pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
         let frame = Frame { x: self.x, y: self.y };
         // One path for each shade: thousands of cells are a few kilobytes so.
         let mut paths: BTreeMap<usize, String> = BTreeMap::new();
@@ -57,6 +58,7 @@ impl Heat {
         };
         let mut content = frame.grid(self.x_words, self.y_words, "time");
         content.push(paths.into_iter().map(draw).collect::<Markup>());
+        content.push(draw_instants(&frame, instants));
         let legend = classed("span", "legend", "the darker, the larger the share of that moment's requests");
         let caption = [Markup::from(&self.title), legend];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
@@ -86,7 +88,11 @@ mod tests {
             y_words: |y| format!("{y}"),
             cells: vec![cell(0.0, 1.0), cell(1.0, 1.0), cell(2.0, 0.01)],
         };
-        let svg = map.render().into_string();
+        let svg = map.render_with(&[(1.5, "mark: <here>".to_owned()), (9.0, "beyond".to_owned())]).into_string();
+        assert!(
+            svg.contains("class=\"instant\"") && svg.contains("mark: &lt;here&gt;") && !svg.contains("beyond"),
+            "{svg}"
+        );
         assert_eq!(svg.matches("<path").count(), 2, "{svg}");
         assert_eq!(svg.matches('M').count(), 3, "{svg}");
     }

@@ -133,7 +133,7 @@ const LABEL_ROOM: f64 = 60.0;
 const LABEL_CHARS: usize = 24;
 
 /// A line from top to bottom at each instant, with its label at the top where there is room.
-fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup {
+pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup {
     let (top, bottom) = Frame::vertical();
     let mut sorted: Vec<&(f64, String)> = instants.iter().filter(|(x, _)| frame.spans(*x)).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -128,7 +128,11 @@ fn foot_line(buffer: &mut Buffer, area: Rect, state: &State, seen: &str) {
     let keys = match (state.subject(), state.panel()) {
         (Subject::Replay, Panel::Nodes) => "? help  q quit  Enter node  Space pause  ←→ time  +- speed",
         (_, Panel::Nodes) => "? help  q quit  Enter node  <> sort  / filter  Space pause",
-        (_, _) => "? help  Esc back  Tab next table  <> sort  / filter",
+        (_, Panel::Devices | Panel::Nics | Panel::Cores) => {
+            "? help  Esc back  Enter zoom  Tab next table  <> sort  / filter"
+        }
+        (_, Panel::Part) => "? help  Esc back  <> sort  / filter",
+        (_, Panel::Host) => "? help  Esc back  Tab next table  <> sort  / filter",
     };
     let left = match (is_typing, filter) {
         (true, filter) => format!(" /{filter}▏ Enter keep, Esc clear"),
@@ -177,6 +181,7 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
         id: String::new(),
         name: "all".to_owned(),
         cells: if state.panel() == Panel::Nodes { node_cells(&state.total()) } else { Vec::new() },
+        unit: None,
         presence: Presence::Here,
     };
     if !total.cells.is_empty() {
@@ -246,9 +251,10 @@ fn line(buffer: &mut Buffer, area: Rect, row: &Row, fit: &Fit, style: Style) {
     buffer.set_stringn(area.x, area.y, label(row), usize::from(fit.name_width), style);
     for (number, column, x) in &fit.columns {
         let value = row.cells.get(*number).copied().flatten();
+        let unit = row.unit.unwrap_or(column.unit);
         let is_hot = column.unit == Unit::Share && value.is_some_and(|share| share >= HOT);
         let style = if is_hot { style.fg(Color::Yellow) } else { style };
-        let text = format!("{:>width$}", column.unit.text(value), width = usize::from(column.width()));
+        let text = format!("{:>width$}", unit.text(value), width = usize::from(column.width()));
         buffer.set_stringn(area.x + x, area.y, text, usize::from(column.width()), style);
     }
 }

@@ -14,7 +14,7 @@ pub struct Side {
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bytes_per_s: Option<f64>,
-    /// The mean time of a request in the kernel, in ns; `None` where none completed, too.
+    /// The mean time of a request in the kernel, in ns; `None` where none completed, or their times were shorter than it can tell.
     pub latency_ns: Option<f64>,
 }
 
@@ -88,7 +88,9 @@ impl Counts {
     }
 
     pub(super) fn side(self) -> Side {
-        let latency_ns = self.time_ns.zip(self.ios).filter(|(_, ios)| *ios > 0).map(|(ns, ios)| ns as f64 / ios as f64);
+        // The kernel counts whole ms of a few short requests: a sum of 0 is less than it can tell, and not no time.
+        let told = self.time_ns.zip(self.ios).filter(|(ns, ios)| *ns > 0 && *ios > 0);
+        let latency_ns = told.map(|(ns, ios)| ns as f64 / ios as f64);
         Side {
             iops: per_second(self.ios, self.length_ns),
             bytes_per_s: per_second(self.bytes, self.length_ns),

@@ -15,6 +15,8 @@ pub enum Unit {
     Number,
     /// A frequency in Hz, written in MHz.
     Frequency,
+    /// Bytes, written in MiB.
+    Size,
 }
 
 /// What stands where nothing is known.
@@ -26,7 +28,7 @@ impl Unit {
         match self {
             Unit::Share => 4,
             Unit::Rate | Unit::Number | Unit::Frequency => 5,
-            Unit::Bandwidth | Unit::Time => 6,
+            Unit::Bandwidth | Unit::Time | Unit::Size => 6,
         }
     }
 
@@ -36,7 +38,7 @@ impl Unit {
         match self {
             Unit::Number if value.fract() == 0.0 && value < 9_999.5 => format!("{value:.0}"),
             Unit::Rate | Unit::Number => short(value),
-            Unit::Bandwidth => short(value / 1_048_576.0),
+            Unit::Bandwidth | Unit::Size => short(value / 1_048_576.0),
             Unit::Time => time(value),
             Unit::Share => format!("{:.0}%", (value * 100.0).min(999.0)),
             Unit::Frequency => short(value / 1e6),
@@ -100,7 +102,7 @@ mod tests {
         for exponent in -4..22 {
             values.extend([0.994, 0.995, 0.999_49, 0.999_5, 1.0, 5.55].map(|v| v * 10f64.powi(exponent)));
         }
-        for unit in [Unit::Rate, Unit::Bandwidth, Unit::Time, Unit::Share, Unit::Number, Unit::Frequency] {
+        for unit in [Unit::Rate, Unit::Bandwidth, Unit::Time, Unit::Share, Unit::Number, Unit::Frequency, Unit::Size] {
             for value in &values {
                 let text = unit.text(Some(*value));
                 assert!(text.chars().count() <= usize::from(unit.width()), "{unit:?} {value}: {text}");

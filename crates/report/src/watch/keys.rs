@@ -53,8 +53,8 @@ pub enum Ask {
 /// What help says: keys and what they do. The last ones are for replays alone.
 pub const HELP: &[(&str, &str)] = &[
     ("↑ ↓ j k", "move; PgUp, PgDn, Home, End"),
-    ("Enter", "look into a node: its devices"),
-    ("Tab", "devices → network ports → cores"),
+    ("Enter", "look into a node; there, into a device, port, core"),
+    ("Tab", "devices → ports → cores → other counters"),
     ("Esc", "back; on the first table: quit"),
     ("< >", "sort by the column to the left or right"),
     ("0 … 9", "sort by the name, or by this column"),

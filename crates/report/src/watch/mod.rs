@@ -3,9 +3,10 @@
 //! [`State`] is pure: it takes samples, events and keys, and gives rows. [`draw`] puts it on a screen, [`lines`] where there is none.
 //! A replay feeds the same state with the events of a run file.
 
+pub(crate) mod counted;
 pub mod draw;
 pub mod figures;
-mod format;
+pub(crate) mod format;
 mod keys;
 pub mod lines;
 mod replay;

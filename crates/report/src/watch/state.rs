@@ -1,10 +1,12 @@
 //! What the view shows: pure. It takes samples, events and keys, and gives rows and lines.
 
+use super::counted::{self, Counted};
 use super::figures::{Figures, figures, total};
 use super::format::harmless;
 use super::keys::{Ask, Key};
 use super::table::{Order, Panel, Presence, Row, arrange, node_cells, part_cells};
 use crate::live::Progress;
+use crate::moment::time_words;
 use crate::words;
 use model::counters::Layer;
 use model::testbed::HostFacts;
@@ -20,6 +22,8 @@ const MOST_PARTS: usize = 8192;
 const LONGEST_FILTER: usize = 60;
 /// A step in a replay, in seconds.
 const STEP_S: i64 = 10;
+/// Kinds of tables.
+const PANELS: usize = 6;
 /// Before any frame told how much fits.
 const SOME_PAGE: usize = 10;
 
@@ -42,6 +46,8 @@ struct Host {
     /// What came while the view stood still.
     waiting: Option<Box<CounterSample>>,
     lost: Option<String>,
+    /// Its workers in their last interval, where there is a run.
+    workers: Vec<Counted>,
     /// Every part that was ever seen: what is gone is shown as gone.
     seen: BTreeSet<(&'static str, String)>,
 }
@@ -82,8 +88,10 @@ pub struct State {
     panel: Panel,
     /// The host that is looked into, where the panel is not that of all nodes.
     node: usize,
-    cursors: [Cursor; 4],
-    orders: [Order; 4],
+    /// The device, port or core that is looked into, as its row is called, and where it was chosen.
+    part: (String, Panel),
+    cursors: [Cursor; PANELS],
+    orders: [Order; PANELS],
     filter: String,
     is_typing: bool,
     is_paused: bool,
@@ -99,6 +107,7 @@ impl State {
             shown: None,
             waiting: None,
             lost: None,
+            workers: Vec::new(),
             seen: BTreeSet::new(),
         };
         let by_name = Order { column: 0, descending: false };
@@ -118,8 +127,9 @@ impl State {
             messages: shared.into_iter().collect(),
             panel: Panel::Nodes,
             node: 0,
+            part: (String::new(), Panel::Devices),
             cursors: Default::default(),
-            orders: [by_name; 4],
+            orders: [by_name; PANELS],
             filter: String::new(),
             is_typing: false,
             is_paused: false,
@@ -132,6 +142,7 @@ impl State {
     pub fn rewind(&mut self, plan: &Plan) {
         for host in &mut self.hosts {
             (host.shown, host.waiting, host.lost) = (None, None, None);
+            host.workers.clear();
             host.seen.clear();
         }
         self.progress = Some(Progress::new(plan));
@@ -175,11 +186,13 @@ impl State {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
                 self.say(&summary);
             }
-            Event::StageStarted { .. }
-            | Event::PointAdded(_)
-            | Event::Sample(_)
-            | Event::HostStarted(_)
-            | Event::RunEnded { .. } => {}
+            Event::Sample(sample) => {
+                let host = self.hosts.get_mut(sample.host as usize);
+                if let Some(host) = host.filter(|_| !self.is_paused || self.subject == Subject::Replay) {
+                    host.workers = counted::of_workers(sample);
+                }
+            }
+            Event::StageStarted { .. } | Event::PointAdded(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
         }
     }
 
@@ -188,7 +201,10 @@ impl State {
         let host = one.host.and_then(|host| self.hosts.get(host as usize));
         let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
         let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
-        self.say(&text);
+        let at = time_words((one.at_s() * 10.0).round() / 10.0);
+        // Between stages there is no axis to tell it on.
+        let is_on_axis = self.subject == Subject::Hosts || one.stage.is_some();
+        self.say(&if is_on_axis { format!("{at}  {text}") } else { text });
     }
 
     fn note(&mut self, note: &Note) {
@@ -236,9 +252,12 @@ impl State {
         self.orders[self.panel as usize]
     }
 
-    /// The name of the node that is looked into.
+    /// The name of the node that is looked into, and of its part.
     pub fn node_name(&self) -> Option<String> {
-        (self.panel != Panel::Nodes).then(|| self.hosts.get(self.node).map(|host| harmless(&host.facts.hostname)))?
+        let node = self.hosts.get(self.node).filter(|_| self.panel != Panel::Nodes)?;
+        let part = self.part.0.split_once(':').filter(|_| self.panel == Panel::Part);
+        let part = part.map_or_else(String::new, |(layer, name)| format!(" · {layer} {name}"));
+        Some(harmless(&format!("{}{part}", node.facts.hostname)))
     }
 
     /// What names have to have in them, and whether it is being typed.
@@ -278,6 +297,8 @@ impl State {
     pub fn rows(&self) -> (Vec<Row>, usize) {
         let rows = match self.panel {
             Panel::Nodes => self.hosts.iter().enumerate().map(|(number, host)| host.row(number)).collect(),
+            Panel::Host => self.hosts.get(self.node).map(Host::counters).unwrap_or_default(),
+            Panel::Part => self.hosts.get(self.node).map(|host| host.part(&self.part.0)).unwrap_or_default(),
             panel => self.hosts.get(self.node).map(|host| host.parts(panel)).unwrap_or_default(),
         };
         let rows = arrange(rows, &self.filter, self.order());
@@ -324,7 +345,7 @@ impl State {
         match key {
             Key::Char('q') => return Ask::Quit,
             Key::Escape if !self.filter.is_empty() => self.filter.clear(),
-            Key::Escape | Key::Backspace if self.panel != Panel::Nodes => self.panel = Panel::Nodes,
+            Key::Escape | Key::Backspace if self.panel != Panel::Nodes => self.back(),
             Key::Escape => return Ask::Quit,
             Key::Char('?') => self.is_helping = true,
             Key::Char('/') => self.is_typing = true,
@@ -334,7 +355,7 @@ impl State {
             Key::Right if is_replay => return Ask::Step(STEP_S),
             Key::Left if is_replay => return Ask::Step(-STEP_S),
             Key::Enter | Key::Right => self.zoom(),
-            Key::Left => self.panel = Panel::Nodes,
+            Key::Left => self.back(),
             Key::Tab if self.panel == Panel::Nodes => self.zoom(),
             Key::Tab => self.panel = self.panel.next(),
             key => self.choose(key),
@@ -387,13 +408,28 @@ impl State {
         }
     }
 
-    /// Looks into the node under the cursor.
+    /// From a part to its table, and from there to all nodes.
+    fn back(&mut self) {
+        self.panel = if self.panel == Panel::Part { self.part.1 } else { Panel::Nodes };
+    }
+
+    /// Looks into what is under the cursor: a node, or a part of one.
     fn zoom(&mut self) {
-        if self.panel != Panel::Nodes {
-            self.panel = self.panel.next();
-            return;
-        }
         let (rows, at) = self.rows();
+        match self.panel {
+            Panel::Nodes => {}
+            Panel::Host | Panel::Part => return,
+            panel => {
+                let Some(row) = rows.get(at) else { return };
+                self.cursors[panel as usize].go(&rows, at);
+                if self.part.0 != row.id {
+                    self.cursors[Panel::Part as usize] = Cursor::default();
+                }
+                self.filter.clear();
+                (self.part, self.panel) = ((row.id.clone(), panel), Panel::Part);
+                return;
+            }
+        }
         let Some(number) = rows.get(at).and_then(|row| row.id.parse().ok()) else { return };
         self.cursors[Panel::Nodes as usize].go(&rows, at);
         if number != self.node {
@@ -409,6 +445,18 @@ impl State {
             if let Some(sample) = host.waiting.take() {
                 host.show(sample);
             }
+        }
+    }
+}
+
+impl Row {
+    fn of(counted: Counted) -> Row {
+        Row {
+            name: harmless(&counted.name),
+            id: counted.name,
+            cells: vec![counted.value],
+            unit: Some(counted.unit),
+            presence: Presence::Here,
         }
     }
 }
@@ -443,8 +491,27 @@ impl Host {
             id: number.to_string(),
             name: harmless(&self.facts.hostname),
             cells: node_cells(&figures.unwrap_or_default()),
+            unit: None,
             presence,
         }
+    }
+
+    /// What its kernel counts of it as a whole.
+    fn counters(&self) -> Vec<Row> {
+        let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
+        let told = shown.map(|shown| counted::of_host(&counted::summary(&shown.sample)));
+        let workers = shown.map(|_| self.workers.clone()).unwrap_or_default();
+        told.unwrap_or_default().into_iter().chain(workers).map(Row::of).collect()
+    }
+
+    /// What its kernel counts of one part: `block:sda`.
+    fn part(&self, id: &str) -> Vec<Row> {
+        let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
+        let found = id.split_once(':').and_then(|(word, name)| {
+            let layer = Layer::ALL.iter().find(|layer| layer.word() == word)?;
+            Some(counted::of_part(&shown?.sample, *layer, name))
+        });
+        found.unwrap_or_default().into_iter().map(Row::of).collect()
     }
 
     fn parts(&self, panel: Panel) -> Vec<Row> {
@@ -459,6 +526,7 @@ impl Host {
                     Some((entry, sample)) => part_cells(panel, entry, sample),
                     None => vec![None; panel.columns().len()],
                 },
+                unit: None,
                 presence: if entry.is_some() { Presence::Here } else { Presence::Gone },
             }
         };

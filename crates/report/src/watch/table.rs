@@ -16,6 +16,10 @@ pub enum Panel {
     Nics,
     /// Logical CPUs of one node.
     Cores,
+    /// Every counter of one node that is not of a device, a port or a core.
+    Host,
+    /// Every counter of one device, port or core.
+    Part,
 }
 
 /// A column of numbers.
@@ -81,6 +85,8 @@ const CORES: [Column; 7] = [
     column("", "stolen", Unit::Share, 3),
     column("", "MHz", Unit::Frequency, 3),
 ];
+/// A row of these panels has a unit of its own; the column is as wide as the widest.
+const COUNTERS: [Column; 1] = [column("", "value", Unit::Time, 0)];
 
 impl Column {
     /// How wide it is, in columns of text.
@@ -97,6 +103,7 @@ impl Panel {
             Panel::Devices => &DEVICES,
             Panel::Nics => &NICS,
             Panel::Cores => &CORES,
+            Panel::Host | Panel::Part => &COUNTERS,
         }
     }
 
@@ -107,6 +114,7 @@ impl Panel {
             Panel::Devices => "device",
             Panel::Nics => "port",
             Panel::Cores => "core",
+            Panel::Host | Panel::Part => "counter",
         }
     }
 
@@ -116,14 +124,16 @@ impl Panel {
             Panel::Nodes => Panel::Nodes,
             Panel::Devices => Panel::Nics,
             Panel::Nics => Panel::Cores,
-            Panel::Cores => Panel::Devices,
+            Panel::Cores => Panel::Host,
+            Panel::Host => Panel::Devices,
+            Panel::Part => Panel::Part,
         }
     }
 
     /// Whether entries of a layer stand in it.
     pub fn shows(self, layer: Layer) -> bool {
         match self {
-            Panel::Nodes => false,
+            Panel::Nodes | Panel::Host | Panel::Part => false,
             Panel::Devices => matches!(layer, Layer::Block | Layer::Nfs | Layer::Smb),
             Panel::Nics => matches!(layer, Layer::Nic | Layer::Rdma),
             Panel::Cores => layer == Layer::Cpu,
@@ -151,6 +161,8 @@ pub struct Row {
     pub name: String,
     /// One number for each column of the panel; `None` where it is not known.
     pub cells: Vec<Option<f64>>,
+    /// The unit of its numbers, where it is not that of their columns.
+    pub unit: Option<Unit>,
     /// Whether it is there.
     pub presence: Presence,
 }
@@ -217,7 +229,7 @@ pub fn node_cells(figures: &Figures) -> Vec<Option<f64>> {
 pub fn part_cells(panel: Panel, entry: &Entry, sample: &CounterSample) -> Vec<Option<f64>> {
     let length_ns = sample.length_ns;
     match panel {
-        Panel::Nodes => Vec::new(),
+        Panel::Nodes | Panel::Host | Panel::Part => Vec::new(),
         Panel::Devices => {
             let side = |metrics| side(&Counts::of(entry, metrics, length_ns).side());
             let busy = per_second(entry.get(Metric::BusyNs), length_ns).map(|ns| (ns / 1e9).min(1.0));
@@ -265,7 +277,7 @@ mod tests {
     use super::*;
 
     fn row(name: &str, value: Option<f64>) -> Row {
-        Row { id: name.to_owned(), name: name.to_owned(), cells: vec![value], presence: Presence::Here }
+        Row { id: name.to_owned(), name: name.to_owned(), cells: vec![value], unit: None, presence: Presence::Here }
     }
 
     fn names(rows: &[Row], filter: &str, column: usize, descending: bool) -> Vec<String> {

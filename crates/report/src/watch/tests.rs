@@ -88,13 +88,14 @@ fn what_is_found_on_a_host_stands_among_the_messages() {
     let mut state = watching(2);
     let found = |host| Occurrence {
         host: Some(host),
+        at_ns: 12_340_000_000,
         ..Occurrence::new(OccurrenceKind::KernelLog, "nvme1: I/O 5 QID 3 timeout, aborting")
     };
     state.found(&found(1));
     state.found(&found(9));
     let told: Vec<&str> = state.messages(2).collect();
-    let line = "kernel log: node002: nvme1: I/O 5 QID 3 timeout, aborting";
-    assert_eq!(told, [line, "kernel log: nvme1: I/O 5 QID 3 timeout, aborting"]);
+    let line = "12.3 s  kernel log: node002: nvme1: I/O 5 QID 3 timeout, aborting";
+    assert_eq!(told, [line, "12.3 s  kernel log: nvme1: I/O 5 QID 3 timeout, aborting"]);
     assert!(screen(&mut state, 80, 24).contains("nvme1: I/O 5"));
 }
 
@@ -183,9 +184,37 @@ fn a_node_has_devices_ports_and_cores() {
     press(&mut state, &[Key::Tab]);
     insta::assert_snapshot!([ports, screen(&mut state, 80, 10)].join("\n=====\n"));
     press(&mut state, &[Key::Tab]);
+    assert_eq!(state.panel(), Panel::Host);
+    press(&mut state, &[Key::Enter, Key::Tab]);
     assert_eq!(state.panel(), Panel::Devices);
     press(&mut state, &[Key::Escape]);
     assert_eq!((state.panel(), state.key(Key::Escape)), (Panel::Nodes, Ask::Quit));
+}
+
+#[test]
+fn a_device_a_port_a_core_and_all_else_can_be_looked_into() {
+    let mut state = watching(2);
+    press(&mut state, &[Key::Enter, Key::Down, Key::Enter]);
+    assert_eq!((state.panel(), state.node_name().as_deref()), (Panel::Part, Some("node001 · block nvme1n1")));
+    let disk = screen(&mut state, 80, 18);
+    press(&mut state, &[Key::Escape, Key::Tab, Key::Tab, Key::Enter]);
+    let core = screen(&mut state, 80, 14);
+    press(&mut state, &[Key::Left]);
+    assert_eq!(state.panel(), Panel::Cores, "back to where it was chosen");
+    press(&mut state, &[Key::Tab]);
+    insta::assert_snapshot!([disk, core, screen(&mut state, 80, 14)].join("\n=====\n"));
+
+    // A device that goes while it is looked at, and a host that does.
+    press(&mut state, &[Key::Tab, Key::Enter]);
+    let mut next = busy(0, 3);
+    next.entries.retain(|entry| entry.name != "nvme1n1");
+    state.counters(Box::new(next));
+    assert_eq!((names(&state).len(), state.panel()), (0, Panel::Part));
+    press(&mut state, &[Key::Down, Key::Escape, Key::Tab, Key::Tab, Key::Tab]);
+    assert_eq!(state.panel(), Panel::Host);
+    assert!(names(&state).iter().any(|name| name == "CPU: steal"), "{:?}", names(&state));
+    state.lost(0, "gone");
+    assert_eq!(names(&state).len(), 0);
 }
 
 #[test]
@@ -214,6 +243,9 @@ fn the_run_stands_above_its_nodes() {
     let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "silent for 10 s".to_owned() };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
+    press(&mut state, &[Key::Enter, Key::Tab, Key::Tab, Key::Tab]);
+    assert!(names(&state).iter().any(|name| name == "worker 0: CPU"), "{:?}", names(&state));
+    press(&mut state, &[Key::Escape]);
     let detail = format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
     state.event(&Event::Note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail }));
     let shown = screen(&mut state, 80, 14);

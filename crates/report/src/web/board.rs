@@ -4,6 +4,7 @@ use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Form, Kernel, Requests};
 use super::track::{Slot, Track};
 use crate::html::markup::Markup;
+use crate::watch::counted::{self, Counted};
 use model::testbed::HostFacts;
 use model::{
     CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind, Plan, Record,
@@ -55,6 +56,10 @@ pub struct HostBoard {
     pub last: Option<(u64, u64, u64, Option<u64>)>,
     /// What its kernel last counted, and over how many ns.
     pub system: Option<(System, u64)>,
+    /// What its kernel last counted of it as a whole.
+    pub counted: Option<CounterSample>,
+    /// Its workers in their last interval.
+    pub workers: Vec<Counted>,
     /// Over time.
     pub load: Track<HostLoad>,
     /// Over time.
@@ -327,6 +332,7 @@ impl Board {
         here.latency_sum_ns = latency.sum_ns();
         here.latency_max_ns = latency.max_ns().unwrap_or(0);
         let Some(host) = self.hosts.get_mut(sample.host as usize) else { return };
+        host.workers = counted::of_workers(sample);
         host.last = Some((here.ios, here.bytes, sample.length_ns, latency.quantile_ns(0.99)));
         super::track::Part::merge(host.load.at(key, start_s, length_s), here);
     }
@@ -351,6 +357,7 @@ impl Board {
         let system = System::of(sample);
         if let Some(host) = self.hosts.get_mut(sample.host as usize) {
             host.system = Some((system, sample.length_ns));
+            host.counted = Some(counted::summary(sample));
             super::track::Part::merge(host.kernel.at(key, start_s, length_s), system);
         }
     }

@@ -141,7 +141,7 @@ fn latencies(op: Op, slots: &[Slot<Load>], end_s: f64, is_mix: bool, instants: &
     let title = |what: &str| if is_mix { format!("{what}, {op}") } else { what.to_owned() };
     let quantiles = on_factors(&title("Latency"), end_s, lines.collect());
     let map = heat(title("Latency, how often"), slots, &told, end_s);
-    [quantiles.render_with(instants), map.render()].into()
+    [quantiles.render_with(instants), map.render_with(instants)].into()
 }
 
 fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat {

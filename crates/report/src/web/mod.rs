@@ -2,6 +2,7 @@
 
 pub mod board;
 mod charts;
+mod counters;
 mod hosts;
 mod load;
 pub mod metrics;

@@ -21,7 +21,7 @@ fn parts(board: &Board, view: &View) -> [(&'static str, Markup); 6] {
     [
         ("head", head(board)),
         ("plan", plan(board)),
-        ("charts", [charts_head(board, view), charts].into()),
+        ("charts", [charts_head(board, view), charts, counters(board, view)].into()),
         ("hosts", hosts::table(board, view)),
         ("happened", happened(board)),
         ("results", results(board)),
@@ -142,6 +142,14 @@ fn charts_head(board: &Board, view: &View) -> Markup {
             classed("p", "lead", [Markup::from(format!("{} alone. ", board.name(number))), all])
         }
     }
+}
+
+/// The counters of the host that is looked at, or of the only one.
+fn counters(board: &Board, view: &View) -> Markup {
+    let only = (board.hosts.len() == 1).then_some(0);
+    let host = view.host.or(only).and_then(|number| board.hosts.get(number as usize));
+    let Some(host) = host.filter(|host| host.lost.is_none()) else { return Markup::new() };
+    super::counters::list(host.counted.as_ref(), &host.workers)
 }
 
 /// Says that something happens now. It stands apart from what changes, so that nothing takes a text away that is being typed.

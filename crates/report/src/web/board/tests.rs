@@ -90,6 +90,33 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
 }
 
 #[test]
+fn a_host_that_is_looked_at_shows_its_counters_and_workers_and_its_events_stand_in_every_chart() {
+    let record = measured(2, 3).record();
+    let mut board = told(&record);
+    board.event(&Event::Counters(Box::new(crate::watch::testing::busy(1, 1))));
+    let mark = Occurrence { stage: Some(1), at_ns: 1_500_000_000, ..Occurrence::new(OccurrenceKind::Mark, "cut over") };
+    board.event(&Event::Happened(Box::new(mark)));
+    let charts = |board: &Board, host| part(board, &View { host, ..View::default() }, "charts");
+    let all = charts(&board, None);
+    assert!(!all.contains("What its kernel counts"), "of all together there are charts alone");
+    let drawn = all.matches("<figure").count();
+    assert_eq!((all.matches("class=\"instant\"").count(), drawn), (drawn, 8), "heat maps, too: {all}");
+    let one = charts(&board, Some(1));
+    for told in ["<dt>CPU: steal</dt><dd>0%</dd>", "<dt>worker 0: CPU</dt>", "slowest core: frequency, MHz"] {
+        assert!(one.contains(told), "{told}: {one}");
+    }
+    let quiet = charts(&board, Some(0));
+    assert!(quiet.contains("worker 0: CPU") && !quiet.contains("CPU: steal"), "its kernel told nothing: {quiet}");
+    let note = Note { stage: Some(1), host: 1, kind: NoteKind::HostLost, detail: "gone".to_owned() };
+    board.event(&Event::Note(note));
+    assert!(!charts(&board, Some(1)).contains("CPU: steal"), "what it counted says nothing of now");
+
+    let mut only = told(&measured(1, 3).record());
+    only.event(&Event::Counters(Box::new(crate::watch::testing::busy(0, 1))));
+    assert!(charts(&only, None).contains("CPU: steal"), "nobody has to choose where there is one");
+}
+
+#[test]
 fn a_run_that_goes_on_says_where_it_stands() {
     let board = told(&measured(2, 900).record());
     let view = View::default();

@@ -3,9 +3,9 @@
 use super::family::{Family, Value};
 use super::form::Form;
 use super::kind::Kind;
+use super::totals::Totals;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
-use std::collections::BTreeMap;
 
 /// How a counter of ours is told.
 struct Shown {
@@ -35,7 +35,7 @@ const fn cpu(metric: Metric, mode: &'static str) -> Shown {
 }
 
 /// What is told, families together.
-const SHOWN: [Shown; 40] = [
+const SHOWN: &[Shown] = &[
     cpu(Metric::UserNs, "user"),
     cpu(Metric::NiceNs, "nice"),
     cpu(Metric::SystemNs, "system"),
@@ -52,6 +52,35 @@ const SHOWN: [Shown; 40] = [
         "Switches between threads.",
     ),
     shown("plimsoll_host_intr_total", Layer::Host, Metric::Interrupts, None, "Interrupts that were served."),
+    shown("plimsoll_host_procs_running", Layer::Host, Metric::Runnable, None, "Threads that run or could run."),
+    shown(
+        "plimsoll_host_procs_blocked",
+        Layer::Host,
+        Metric::Blocked,
+        None,
+        "Threads that wait for I/O and cannot be woken.",
+    ),
+    shown(
+        "plimsoll_host_cpu_frequency_slowest_hertz",
+        Layer::Clock,
+        Metric::FrequencyHz,
+        None,
+        "The clock of the slowest logical CPU.",
+    ),
+    shown(
+        "plimsoll_host_cpu_core_throttles_total",
+        Layer::Clock,
+        Metric::CoreThrottles,
+        None,
+        "How often heat slowed down cores, summed over logical CPUs.",
+    ),
+    shown(
+        "plimsoll_host_cpu_package_throttles_total",
+        Layer::Clock,
+        Metric::PackageThrottles,
+        None,
+        "How often heat slowed down packages, summed over logical CPUs.",
+    ),
     shown("plimsoll_host_memory_free_bytes", Layer::Memory, Metric::FreeBytes, None, "Memory that nobody uses."),
     shown(
         "plimsoll_host_memory_available_bytes",
@@ -194,6 +223,34 @@ const SHOWN: [Shown; 40] = [
         None,
         "Bytes that a port sent.",
     ),
+    shown(
+        "plimsoll_host_rdma_receive_packets_total",
+        Layer::Rdma,
+        Metric::ReceivedPackets,
+        None,
+        "Packets that RDMA ports received.",
+    ),
+    shown(
+        "plimsoll_host_rdma_transmit_packets_total",
+        Layer::Rdma,
+        Metric::SentPackets,
+        None,
+        "Packets that RDMA ports sent.",
+    ),
+    shown(
+        "plimsoll_host_rdma_receive_errs_total",
+        Layer::Rdma,
+        Metric::ReceiveErrors,
+        None,
+        "Packets that came to RDMA ports with errors.",
+    ),
+    shown(
+        "plimsoll_host_rdma_transmit_drop_total",
+        Layer::Rdma,
+        Metric::SendDrops,
+        None,
+        "Packets that RDMA ports dropped instead of sent.",
+    ),
     shown("plimsoll_host_nfs_requests_total", Layer::Nfs, Metric::Calls, None, "Requests to NFS servers."),
     shown(
         "plimsoll_host_nfs_retransmissions_total",
@@ -201,6 +258,72 @@ const SHOWN: [Shown; 40] = [
         Metric::Retransmissions,
         None,
         "Requests to NFS servers that were sent once more.",
+    ),
+    shown(
+        "plimsoll_host_nfs_timeouts_total",
+        Layer::Nfs,
+        Metric::Timeouts,
+        None,
+        "Requests that NFS servers did not answer in time.",
+    ),
+    shown("plimsoll_host_nfs_read_requests_total", Layer::Nfs, Metric::Reads, None, "Reads that NFS servers answered."),
+    shown(
+        "plimsoll_host_nfs_read_bytes_total",
+        Layer::Nfs,
+        Metric::ReadBytes,
+        None,
+        "Bytes that came from NFS servers.",
+    ),
+    shown(
+        "plimsoll_host_nfs_write_requests_total",
+        Layer::Nfs,
+        Metric::Writes,
+        None,
+        "Writes that NFS servers answered.",
+    ),
+    shown(
+        "plimsoll_host_nfs_written_bytes_total",
+        Layer::Nfs,
+        Metric::WriteBytes,
+        None,
+        "Bytes that went to NFS servers.",
+    ),
+    shown(
+        "plimsoll_host_nfs_read_time_seconds_total",
+        Layer::Nfs,
+        Metric::ReadNs,
+        None,
+        "The sum of the times that reads took, queues included.",
+    ),
+    shown(
+        "plimsoll_host_nfs_write_time_seconds_total",
+        Layer::Nfs,
+        Metric::WriteNs,
+        None,
+        "The sum of the times that writes took, queues included.",
+    ),
+    shown("plimsoll_host_smb_requests_total", Layer::Smb, Metric::Calls, None, "Requests to SMB servers."),
+    shown("plimsoll_host_smb_read_requests_total", Layer::Smb, Metric::Reads, None, "Reads that SMB servers answered."),
+    shown(
+        "plimsoll_host_smb_read_bytes_total",
+        Layer::Smb,
+        Metric::ReadBytes,
+        None,
+        "Bytes that came from SMB servers.",
+    ),
+    shown(
+        "plimsoll_host_smb_write_requests_total",
+        Layer::Smb,
+        Metric::Writes,
+        None,
+        "Writes that SMB servers answered.",
+    ),
+    shown(
+        "plimsoll_host_smb_written_bytes_total",
+        Layer::Smb,
+        Metric::WriteBytes,
+        None,
+        "Bytes that went to SMB servers.",
     ),
 ];
 
@@ -210,6 +333,7 @@ fn label(layer: Layer) -> Option<&'static str> {
         Layer::Block | Layer::Nic | Layer::Rdma => Some("device"),
         Layer::Pressure => Some("resource"),
         Layer::Nfs => Some("mountpoint"),
+        Layer::Smb => Some("share"),
         _ => None,
     }
 }
@@ -222,59 +346,51 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Totals since the run began, and states as they last were.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Kernel {
-    /// By place in the list, host, and name.
-    values: BTreeMap<(usize, u32, String), u128>,
+    totals: Totals,
+}
+
+impl Default for Kernel {
+    fn default() -> Kernel {
+        let of = |layer: &Layer| {
+            let shown = SHOWN.iter().filter(|shown| shown.layer == *layer);
+            (*layer, shown.map(|shown| shown.metric).collect::<Vec<Metric>>())
+        };
+        let columns = Layer::ALL.iter().map(of).filter(|(_, metrics)| !metrics.is_empty()).collect();
+        Kernel { totals: Totals::new(columns, |layer| label(layer).is_none()) }
+    }
 }
 
 impl Kernel {
     /// Adds a sample.
     pub fn add(&mut self, sample: &CounterSample) {
-        let mut states: BTreeMap<(usize, String), u128> = BTreeMap::new();
-        for entry in &sample.entries {
-            // One sum over all CPUs: a line for each of thousands would be a burden on who scrapes.
-            let name = if label(entry.layer).is_some() { entry.name.as_str() } else { "" };
-            for (place, shown) in SHOWN.iter().enumerate().filter(|(_, shown)| shown.layer == entry.layer) {
-                let Some(value) = entry.get(shown.metric) else { continue };
-                if shown.metric.is_gauge() {
-                    states.insert((place, name.to_owned()), u128::from(value));
-                } else {
-                    let sum = self.values.entry((place, sample.host, name.to_owned())).or_insert(0);
-                    *sum = sum.saturating_add(u128::from(value));
-                }
-            }
-        }
-        for ((place, name), value) in states {
-            self.values.insert((place, sample.host, name), value);
-        }
+        self.totals.add(sample);
     }
 
     /// A host is gone: its totals stay, and what its states were says nothing of now.
     pub fn lost(&mut self, host: u32) {
-        let is_state = |place: usize| SHOWN.get(place).is_some_and(|shown| shown.metric.is_gauge());
-        self.values.retain(|(place, of, _), _| *of != host || !is_state(*place));
+        self.totals.lost(host);
     }
 
     /// Writes the families behind `out`.
     pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
         let mut family: Option<Family> = None;
         let mut last = "";
-        for (place, shown) in SHOWN.iter().enumerate() {
+        for shown in SHOWN {
             if shown.family != last {
                 out.extend(family.take().map(Family::finish).unwrap_or_default());
                 last = shown.family;
             }
             let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
             let open = family.get_or_insert_with(|| Family::new(form, kind, shown.family, shown.help));
-            let from = (place, 0, String::new());
-            for ((_, host, name), value) in self.values.range(from..).take_while(|(key, _)| key.0 == place) {
-                let host = names.get(*host as usize).map_or("", String::as_str);
+            for (host, name, value) in self.totals.of(shown.layer, shown.metric) {
+                let host = names.get(host as usize).map_or("", String::as_str);
                 let mut labels = vec![("host", host)];
-                labels.extend(label(shown.layer).map(|key| (key, name.as_str())));
+                labels.extend(label(shown.layer).map(|key| (key, name)));
                 labels.extend(shown.fixed);
                 let is_time = shown.family.ends_with("_seconds_total");
-                open.add(&labels, if is_time { Value::Time(*value) } else { Value::Whole(*value) });
+                open.add(&labels, if is_time { Value::Time(value) } else { Value::Whole(value) });
             }
         }
         out.extend(family.map(Family::finish).unwrap_or_default());
@@ -284,15 +400,22 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::metrics::totals::MOST_METRICS;
     use model::counters::Entry;
 
     #[test]
     fn names_follow_the_conventions_and_families_stand_together() {
-        for shown in &SHOWN {
+        for shown in SHOWN {
             assert_eq!(shown.family.ends_with("_total"), !shown.metric.is_gauge(), "{}", shown.family);
             let unit = |end: &str| shown.family.contains(end);
             assert_eq!(shown.metric.word().ends_with("_ns"), unit("_seconds"), "{}", shown.family);
             assert_eq!(shown.metric.word().ends_with("_bytes"), unit("_bytes"), "{}", shown.family);
+        }
+        for layer in Layer::ALL {
+            let metrics: Vec<&str> =
+                SHOWN.iter().filter(|shown| shown.layer == *layer).map(|shown| shown.metric.word()).collect();
+            let unique: std::collections::BTreeSet<&str> = metrics.iter().copied().collect();
+            assert!(metrics.len() <= MOST_METRICS && unique.len() == metrics.len(), "{layer}: {metrics:?}");
         }
         let all: Vec<&str> = names().collect();
         let unique: std::collections::BTreeSet<&str> = all.iter().copied().collect();
@@ -311,6 +434,10 @@ mod tests {
                 entry(Layer::Memory, "", Metric::FreeBytes, free),
                 entry(Layer::Nic, "eth0", Metric::SentBytes, 10),
                 entry(Layer::Thread, "77", Metric::RunNs, 1),
+                entry(Layer::Clock, "0", Metric::FrequencyHz, 3_000_000_000),
+                entry(Layer::Clock, "1", Metric::FrequencyHz, 800_000_000 + free),
+                entry(Layer::Clock, "1", Metric::CoreThrottles, 2),
+                entry(Layer::Smb, "\\\\server\\share", Metric::WriteBytes, 4096),
             ],
             ..CounterSample::default()
         };
@@ -324,9 +451,12 @@ mod tests {
             "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",
             "plimsoll_host_memory_free_bytes{host=\"a\"} 3\n",
             "plimsoll_host_network_transmit_bytes_total{host=\"a\",device=\"eth0\"} 20\n",
+            "plimsoll_host_cpu_frequency_slowest_hertz{host=\"a\"} 800000003\n",
+            "plimsoll_host_cpu_core_throttles_total{host=\"a\"} 4\n",
+            "plimsoll_host_smb_written_bytes_total{host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
         ] {
             assert!(out.contains(line), "{line}{out}");
         }
-        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu").count() == 1, "{out}");
+        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu_seconds_total ").count() == 1, "{out}");
     }
 }

@@ -8,6 +8,7 @@ mod native;
 mod protobuf;
 mod requests;
 mod text;
+mod totals;
 
 use family::{Family, Value};
 pub use form::Form;

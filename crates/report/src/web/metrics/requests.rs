@@ -19,11 +19,12 @@ fn edges_ns() -> [u64; EDGES] {
 }
 
 /// The families of this file.
-pub const NAMES: [&str; 4] = [
+pub const NAMES: [&str; 5] = [
     "plimsoll_requests_total",
     "plimsoll_bytes_total",
     "plimsoll_request_errors_total",
     "plimsoll_request_duration_seconds",
+    "plimsoll_worker_cpu_seconds_total",
 ];
 
 /// Which requests a total is of.
@@ -54,12 +55,21 @@ struct Total {
 #[derive(Debug, Default)]
 pub struct Requests {
     totals: BTreeMap<Labels, Total>,
+    /// By host: CPU time of its workers in user mode and in the kernel, in ns.
+    cpu_ns: BTreeMap<u32, [u128; 2]>,
 }
 
 impl Requests {
     /// Adds a sample: everything that was sent, drains included, so that it agrees with the kernel's counters.
     pub fn add(&mut self, plan: &Plan, sample: &IntervalSample) {
         let Some(stage) = plan.stages.get(sample.stage as usize) else { return };
+        let cpu_ns = self.cpu_ns.entry(sample.host).or_default();
+        for worker in &sample.workers {
+            let parts = [worker.cpu_user_ns, worker.cpu_system_ns];
+            for (sum, ns) in cpu_ns.iter_mut().zip(parts) {
+                *sum = sum.saturating_add(u128::from(ns));
+            }
+        }
         let mut buckets = Vec::new();
         for op in &sample.ops {
             let workload = stage.works.get(op.work as usize).map(|work| work.workload.clone()).unwrap_or_default();
@@ -88,13 +98,20 @@ impl Requests {
 
     /// Writes the families behind `out`.
     pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
-        let [ios, bytes, errors, durations] = NAMES;
+        let [ios, bytes, errors, durations, cpu] = NAMES;
         let mut ios = Family::new(form, Kind::Counter, ios, "Requests that succeeded in full.");
         let mut bytes = Family::new(form, Kind::Counter, bytes, "Bytes that the targets accepted or delivered.");
         let help = "Requests that failed, by the kernel's error or what a check found.";
         let mut errors = Family::new(form, Kind::Counter, errors, help);
         let help = "Service times (completed - submitted) of requests that succeeded.";
         let mut durations = Family::new(form, Kind::Histogram, durations, help);
+        let mut cpu = Family::new(form, Kind::Counter, cpu, "CPU time of the workers' own threads.");
+        for (host, times_ns) in &self.cpu_ns {
+            let host = names.get(*host as usize).map_or("", String::as_str);
+            for (mode, ns) in ["user", "system"].into_iter().zip(times_ns) {
+                cpu.add(&[("host", host), ("mode", mode)], Value::Time(*ns));
+            }
+        }
         for (labels, total) in &self.totals {
             let host = names.get(labels.host as usize).map_or("", String::as_str);
             let common =
@@ -109,7 +126,7 @@ impl Requests {
             let (sum_ns, native) = (total.sum_ns, &total.native);
             durations.add_durations(&common, &Durations { at_most: &at_most, count: total.ios, sum_ns, native });
         }
-        for family in [ios, bytes, errors, durations] {
+        for family in [ios, bytes, errors, durations, cpu] {
             out.extend(family.finish());
         }
     }
@@ -149,6 +166,7 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[1_023, 1_024, 5_000_000])]);
         recorded.interval(stage, 1, &[(Op::Read, &[90_000_000_000])]);
         recorded.fail(stage, 1, Op::Read, 5, 3);
+        recorded.busy(1.0);
         let record = recorded.record();
         let mut requests = Requests::default();
         record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
@@ -164,6 +182,8 @@ mod tests {
         }
         assert!(out.contains(&format!("plimsoll_request_duration_seconds_sum{{{labels}}} 90.005002047\n")), "{out}");
         assert!(out.contains(&format!("plimsoll_request_errors_total{{{labels},error=\"EIO\"}} 3\n")), "{out}");
+        let cpu = "plimsoll_worker_cpu_seconds_total{host=\"n\\\"1\",mode=\"system\"} 1.4\n";
+        assert!(out.contains(cpu), "{out}");
         assert_eq!((requests.errors_of(0), requests.errors_of(1)), (3, 0));
     }
 }

@@ -10,6 +10,7 @@ use super::View;
 use super::board::Happened;
 use super::metrics::{self, Form, Kernel};
 use super::track::{Part, Slot, Track};
+use crate::watch::counted::summary;
 use crate::watch::figures::sums;
 use model::kernels::Voice;
 use model::testbed::HostFacts;
@@ -29,6 +30,8 @@ struct Host {
     lost: Option<String>,
     /// Its last interval, and its length in ns.
     last: Option<(Node, u64)>,
+    /// What its kernel last counted of it as a whole.
+    counted: Option<CounterSample>,
     over_time: Track<Node>,
 }
 
@@ -80,6 +83,7 @@ impl Watching {
         self.counters.add(&counted_once);
         let node = Node::of(sample, &sums(sample, facts));
         host.last = Some((node, sample.length_ns));
+        host.counted = Some(summary(sample));
         let (start_s, length_s) = (sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
         // By time and not by its number: a host that was too busy to tell has fewer intervals, and longer ones.
         let interval = (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);

@@ -28,9 +28,9 @@ impl Side {
         self.time_ns = self.time_ns.saturating_add(later.time_ns);
     }
 
-    /// The mean time of a request in ns; `None` where there was none.
+    /// The mean time of a request in ns; `None` where there was none, or their times were shorter than the kernel can tell.
     pub fn latency_ns(self) -> Option<f64> {
-        (self.ios > 0).then(|| self.time_ns as f64 / self.ios as f64)
+        (self.ios > 0 && self.time_ns > 0).then(|| self.time_ns as f64 / self.ios as f64)
     }
 }
 

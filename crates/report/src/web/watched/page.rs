@@ -8,7 +8,7 @@ use crate::web::View;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
 use crate::web::track::Slot;
-use crate::web::{Shown, charts};
+use crate::web::{Shown, charts, counters};
 use crate::words;
 
 /// What the page is called.
@@ -81,8 +81,8 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
     match view.host {
         None => {
             let charts = over_time(watching.whole_slots(), end_s, &instants);
-            if watching.hosts.len() < 2 {
-                return charts;
+            if let [only] = watching.hosts.as_slice() {
+                return [charts, counted(only)].into();
             }
             [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts].into()
         }
@@ -90,12 +90,17 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
             let head = [Markup::from(format!("{} alone. ", watching.name(number))), all];
             let charts = match watching.hosts.get(number as usize) {
-                Some(host) => over_time(host.over_time.slots(), end_s, &instants),
+                Some(host) => [over_time(host.over_time.slots(), end_s, &instants), counted(host)].into(),
                 None => Markup::from("There is no such host."),
             };
             [classed("p", "lead", head), charts].into()
         }
     }
+}
+
+/// What the kernel of a host counts beside what charts show.
+fn counted(host: &Host) -> Markup {
+    counters::list(host.counted.as_ref().filter(|_| host.lost.is_none()), &[])
 }
 
 fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Markup {

@@ -90,6 +90,9 @@ fn what_hosts_tell_stands_in_the_table_and_in_the_metrics() {
         assert!(metrics.contains(line), "{line}{metrics}");
     }
     assert!(!metrics.contains("plimsoll_run"), "there is no run");
+    let charts = |host| part(&watching, &View { host, ..View::default() }, "charts");
+    assert!(charts(Some(0)).contains("<dt>CPU: steal</dt>") && !charts(Some(1)).contains("<dt>"));
+    assert!(!charts(None).contains("<dt>"), "of all together there are charts alone");
 }
 
 #[test]
