@@ -3,7 +3,31 @@
 use super::Scale;
 use super::frame::{Frame, HEIGHT, number, svg};
 use crate::html::markup::{Markup, classed, element};
+use model::Histogram;
+use model::histogram::{bucket_bounds, bucket_of};
 use std::collections::BTreeMap;
+
+/// A band of a map is so many buckets of a histogram wide, as a power of two: two bands for each doubling.
+const BAND_BITS: u32 = 6;
+
+/// What a histogram counted by band of a map, in rising order; see [`band_bounds`].
+pub fn bands(histogram: &Histogram) -> Vec<(usize, u64)> {
+    let mut bands: Vec<(usize, u64)> = Vec::new();
+    for (low, _, count) in histogram.buckets() {
+        let band = bucket_of(low) >> BAND_BITS;
+        match bands.last_mut().filter(|(last, _)| *last == band) {
+            Some((_, sum)) => *sum += count,
+            None => bands.push((band, count)),
+        }
+    }
+    bands
+}
+
+/// From where to where a band goes, in ns; the upper end is the next one's lower end.
+pub fn band_bounds(band: usize) -> (u64, u64) {
+    let first = band << BAND_BITS;
+    (bucket_bounds(first).0, bucket_bounds(first + (1 << BAND_BITS) - 1).1 + 1)
+}
 
 /// Shades from the palest to the darkest.
 const SHADES: usize = 6;
@@ -44,11 +68,11 @@ impl Heat {
         let frame = Frame { x: self.x, y: self.y };
         // One path for each shade: thousands of cells are a few kilobytes so.
         let mut paths: BTreeMap<usize, String> = BTreeMap::new();
-        for cell in &self.cells {
+        for (cell, shade) in joined(&self.cells) {
             let (left, right) = (frame.left(cell.x.0), frame.left(cell.x.1));
             let (top, bottom) = (frame.top(cell.y.1), frame.top(cell.y.0));
             let width = number((right - left).max(0.8));
-            let path = paths.entry(shade(cell.share)).or_default();
+            let path = paths.entry(shade).or_default();
             path.push_str(&format!("M{} {}h{width}V{}h-{width}z", number(left), number(top), number(bottom)));
         }
         let draw = |(shade, path): (usize, String)| {
@@ -62,6 +86,23 @@ impl Heat {
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
     }
+}
+
+/// The cells with their shades; neighbours in time of the same band and shade are one: what is steady takes one rectangle.
+fn joined(cells: &[Cell]) -> Vec<(Cell, usize)> {
+    let mut sorted: Vec<(Cell, usize)> = cells.iter().map(|cell| (*cell, shade(cell.share))).collect();
+    sorted.sort_by(|(a, _), (b, _)| a.y.0.total_cmp(&b.y.0).then(a.x.0.total_cmp(&b.x.0)));
+    let mut joined: Vec<(Cell, usize)> = Vec::new();
+    for (cell, shade) in sorted {
+        let touches = |(last, known): &&mut (Cell, usize)| {
+            *known == shade && last.y == cell.y && (last.x.1 - cell.x.0).abs() < 1e-9
+        };
+        match joined.last_mut().filter(touches) {
+            Some((last, _)) => last.x.1 = cell.x.1,
+            None => joined.push((cell, shade)),
+        }
+    }
+    joined
 }
 
 /// Shades by the square root of the share: a tail of 1 % is to be seen, too.
@@ -88,6 +129,6 @@ mod tests {
         };
         let svg = map.render().into_string();
         assert_eq!(svg.matches("<path").count(), 2, "{svg}");
-        assert_eq!(svg.matches('M').count(), 3, "{svg}");
+        assert_eq!(svg.matches('M').count(), 2, "neighbours alike are one: {svg}");
     }
 }

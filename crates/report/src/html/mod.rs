@@ -7,6 +7,7 @@ mod comparison;
 mod differences;
 mod host_course;
 mod hosts;
+mod latency_map;
 pub(crate) mod markup;
 mod reproduce;
 pub(crate) mod results;
@@ -137,7 +138,7 @@ fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), diff
     if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
         content.push(crate::loadline::along::section(&line));
     }
-    content.push(results::section(record, &rows));
+    content.push(results::section(record, &rows, &reached));
     content.push(differences);
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
@@ -148,7 +149,7 @@ fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), diff
         content.push(split::section(record, &rows, by));
     }
     content.push(crate::occurrences::section(record));
-    content.push(workload::sections(record, &rows));
+    content.push(workload::sections(record, &rows, &reached));
     content.push(about::sections(record));
     classed("article", "run", content)
 }

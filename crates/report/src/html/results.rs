@@ -7,10 +7,11 @@ use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
 use crate::{findings, words};
 use analysis::ResultRow;
+use analysis::ceiling::Reached;
 use model::{Op, Record};
 
-/// Table, doubts and overview.
-pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+/// Table, doubts and overview, with the ceilings of what was reached where they are known.
+pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     if rows.is_empty() {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
@@ -18,14 +19,14 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let table = table(rows, &mut marks);
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
-    let swept = swept::charts(rows);
+    let swept = swept::charts(rows, reached);
     let is_swept = swept != Markup::new();
     content.push(swept);
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
     content.push(sweeps(rows));
     if !is_swept && record.plan.points.len() <= MOST_BARS {
-        content.push(overview(rows));
+        content.push(overview(rows, reached));
     }
     content.push(hosts::charts(record, rows));
     plain("section", content)
@@ -123,14 +124,17 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
 }
 
 /// The workloads beside each other, reads and writes of a mix in one bar.
-fn overview(rows: &[ResultRow]) -> Markup {
-    let bars = |figure: fn(&ResultRow) -> f64| {
+fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let bars = |figure: fn(&ResultRow) -> f64, most: fn(&Reached) -> Option<f64>| {
         let mut bars: Vec<((u32, u32), Bar)> = Vec::new();
         for row in rows {
             let part = (style(row.op), figure(row));
             match bars.iter_mut().find(|(place, _)| *place == (row.point, row.index)) {
                 Some((_, bar)) => bar.parts.push(part),
-                None => bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part] })),
+                None => {
+                    let ceiling = ceiling_of(reached, row).and_then(most);
+                    bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part], ceiling }));
+                }
             }
         }
         bars.into_iter().map(|(_, bar)| bar).collect()
@@ -139,9 +143,24 @@ fn overview(rows: &[ResultRow]) -> Markup {
     let legend: Vec<(&'static str, String)> =
         Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
     let chart = |title: &str, words, bars| Bars { title: title.to_owned(), words, legend: legend.clone(), bars };
-    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops));
-    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s));
+    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops, most_iops));
+    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
     classed("div", "charts", [iops.render(), bandwidth.render()])
+}
+
+/// What is known of the ceiling of a row's workload, reads and writes together.
+pub fn ceiling_of<'a>(reached: &'a [Reached], row: &ResultRow) -> Option<&'a Reached> {
+    reached.iter().find(|one| (one.point, one.index) == (row.point, row.index))
+}
+
+/// The ceiling in requests per second; `None` where the testbed says too little.
+pub fn most_iops(reached: &Reached) -> Option<f64> {
+    reached.ceiling.binding().map(|limit| limit.iops)
+}
+
+/// The ceiling in bytes per second; `None` where the testbed says too little.
+pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
+    most_iops(reached).map(|iops| iops * reached.ceiling.workload.bytes())
 }
 
 fn swatch(op: Op) -> &'static str {

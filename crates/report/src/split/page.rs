@@ -36,7 +36,8 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
     let title = format!("{}, {}", name(row), row.op.name());
     let all = shares.len();
     let (shown, left_out) = windowed(shares);
-    let bar = |share: &Share| Bar { name: share.name.clone(), parts: vec![(style(row.op), share.iops())] };
+    let bar =
+        |share: &Share| Bar { name: share.name.clone(), parts: vec![(style(row.op), share.iops())], ceiling: None };
     let bars = Bars {
         title: format!("Requests per second by {}", by.head()),
         words: words::iops,

@@ -1,9 +1,9 @@
 //! The charts of a running run, all hosts together or one of them, drawn like those of the report.
 
 use super::board::Board;
-use super::load::{HostLoad, Load, OpLoad, System, Told, band_bounds};
+use super::load::{HostLoad, Load, OpLoad, System, Told};
 use super::track::Slot;
-use crate::chart::{Cell, Heat, Line, Lines, Point, Scale};
+use crate::chart::{Cell, Heat, Line, Lines, Point, Scale, band_bounds};
 use crate::html::markup::{Markup, classed};
 use crate::html::workload::{LATENCIES, latency_words, line_of};
 use crate::moment::time_words;
