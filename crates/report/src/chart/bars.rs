@@ -32,7 +32,7 @@ const ROW: f64 = 26.0;
 const NAMES: f64 = 190.0;
 const VALUES: f64 = 96.0;
 /// As [`VALUES`], with the share of a ceiling.
-const VALUES_AND_SHARES: f64 = 140.0;
+const VALUES_AND_SHARES: f64 = 172.0;
 
 impl Bars {
     /// The chart with its caption.
@@ -61,12 +61,13 @@ impl Bars {
                 left += width;
             }
             let words = format!("{}{}", (self.words)(sum(bar)), roof::share(sum(bar), bar.ceiling));
-            if let Some(ceiling) = bar.ceiling.filter(|ceiling| *ceiling <= max) {
-                let place = NAMES + scale.place(ceiling) * room;
+            let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
+            let mark = seen.map(|ceiling| NAMES + scale.place(ceiling) * room);
+            if let Some((place, ceiling)) = mark.zip(seen) {
                 content.push(roof::mark(place, (top + 2.0, ROW - 4.0), &(self.words)(ceiling)));
-                left = left.max(place);
             }
-            let value = [("class", "tick"), ("x", &*number(left + 8.0)), ("y", &*number(top + 17.0))];
+            let from = roof::words_from(left, mark, &words);
+            let value = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 17.0))];
             content.push(element("text", &value, words));
         }
         let ceiling =

@@ -42,7 +42,7 @@ const GAP: f64 = 8.0;
 const LABELS: f64 = 110.0;
 const VALUES: f64 = 96.0;
 /// As [`VALUES`], with the share of a ceiling.
-const VALUES_AND_SHARES: f64 = 140.0;
+const VALUES_AND_SHARES: f64 = 172.0;
 /// Shades from dark to light, which follow each other in grey, too.
 const SHADES: [&str; 4] = ["bar step0", "bar step1", "bar step2", "bar step3"];
 
@@ -92,15 +92,16 @@ impl Groups {
             ("height", &*number(ROW - 4.0)),
         ];
         content.push(element("rect", &place, ""));
-        let mut right = LABELS + width;
-        if let Some(ceiling) = bar.ceiling.filter(|ceiling| *ceiling <= max) {
-            let left = LABELS + scale.place(ceiling) * room;
-            content.push(roof::mark(left, (top, ROW), &(self.words)(ceiling)));
-            right = right.max(left);
-        }
-        let place = [("class", "tick"), ("x", &*number(right + 8.0)), ("y", &*number(top + 13.0))];
         let words = bar.figure.map(|figure| format!("{}{}", (self.words)(figure), roof::share(figure, bar.ceiling)));
-        content.push(element("text", &place, words.unwrap_or_else(|| "–".to_owned())));
+        let words = words.unwrap_or_else(|| "–".to_owned());
+        let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
+        let mark = seen.map(|ceiling| LABELS + scale.place(ceiling) * room);
+        if let Some((left, ceiling)) = mark.zip(seen) {
+            content.push(roof::mark(left, (top, ROW), &(self.words)(ceiling)));
+        }
+        let from = roof::words_from(LABELS + width, mark, &words);
+        let place = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 13.0))];
+        content.push(element("text", &place, words));
         content
     }
 }

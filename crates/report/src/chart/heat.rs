@@ -7,26 +7,34 @@ use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
 use std::collections::BTreeMap;
 
-/// A band of a map is so many buckets of a histogram wide, as a power of two: two bands for each doubling.
-const BAND_BITS: u32 = 6;
+/// How fine a map is: a band is 2 to the power of this many buckets of a histogram, which has 128 for each doubling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bands(pub u32);
 
-/// What a histogram counted by band of a map, in rising order; see [`band_bounds`].
-pub fn bands(histogram: &Histogram) -> Vec<(usize, u64)> {
-    let mut bands: Vec<(usize, u64)> = Vec::new();
-    for (low, _, count) in histogram.buckets() {
-        let band = bucket_of(low) >> BAND_BITS;
-        match bands.last_mut().filter(|(last, _)| *last == band) {
-            Some((_, sum)) => *sum += count,
-            None => bands.push((band, count)),
+impl Bands {
+    /// Two for each doubling: what is sent once a second is small.
+    pub const COARSE: Bands = Bands(6);
+    /// Four for each doubling.
+    pub const FINE: Bands = Bands(5);
+
+    /// What a histogram counted by band, in rising order.
+    pub fn count(self, histogram: &Histogram) -> Vec<(usize, u64)> {
+        let mut bands: Vec<(usize, u64)> = Vec::new();
+        for (low, _, count) in histogram.buckets() {
+            let band = bucket_of(low) >> self.0;
+            match bands.last_mut().filter(|(last, _)| *last == band) {
+                Some((_, sum)) => *sum += count,
+                None => bands.push((band, count)),
+            }
         }
+        bands
     }
-    bands
-}
 
-/// From where to where a band goes, in ns; the upper end is the next one's lower end.
-pub fn band_bounds(band: usize) -> (u64, u64) {
-    let first = band << BAND_BITS;
-    (bucket_bounds(first).0, bucket_bounds(first + (1 << BAND_BITS) - 1).1 + 1)
+    /// From where to where a band goes, in ns; the upper end is the next one's lower end.
+    pub fn bounds(self, band: usize) -> (u64, u64) {
+        let first = band << self.0;
+        (bucket_bounds(first).0, bucket_bounds(first + (1 << self.0) - 1).1 + 1)
+    }
 }
 
 /// Shades from the palest to the darkest.

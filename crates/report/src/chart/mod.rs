@@ -12,7 +12,7 @@ mod scale;
 pub use bars::{Bar, Bars};
 pub use frame::{WIDTH, number};
 pub use groups::{Group, Groups, Step};
-pub use heat::{Cell, Heat, band_bounds, bands};
+pub use heat::{Bands, Cell, Heat};
 pub use lines::{Line, Lines, Point};
 pub use roof::reach;
 pub use scale::Scale;

@@ -7,6 +7,9 @@ use crate::words;
 /// A ceiling so many times as high as the highest figure would press all figures against the axis: beyond that, words alone tell it.
 const MOST_ABOVE: f64 = 3.0;
 
+/// The room between a bar and its words, in units of the picture.
+const BESIDE: f64 = 8.0;
+
 /// How far a scale has to reach for `figures`, and for those of their `ceilings` that are near enough to be drawn.
 pub fn reach(figures: impl Iterator<Item = f64>, ceilings: impl Iterator<Item = f64>) -> f64 {
     let highest = figures.fold(f64::MIN_POSITIVE, f64::max);
@@ -24,6 +27,16 @@ pub fn mark(left: f64, (top, height): (f64, f64), said: &str) -> Markup {
     let (x, y1, y2) = (number(left), number(top), number(top + height));
     let place = [("class", "ceiling"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
     element("line", &place, element("title", &[], format!("ceiling {said}")))
+}
+
+/// From where on the words behind a bar stand that ends at `end`: before the mark at `ceiling` where they fit there, else behind it.
+pub fn words_from(end: f64, ceiling: Option<f64>, words: &str) -> f64 {
+    // Digits of the page's font are about 0.56 of it wide, which is 15 units on a telephone.
+    let room = words.chars().count() as f64 * 8.4 + 2.0 * BESIDE;
+    match ceiling {
+        Some(mark) if mark - end < room => end.max(mark) + BESIDE,
+        _ => end + BESIDE,
+    }
 }
 
 /// What the mark and the share stand for, for a legend.
@@ -45,6 +58,17 @@ mod tests {
         assert_eq!(
             (share(97.0, Some(100.0)).as_str(), share(1.0, None).as_str(), share(1.0, Some(0.0)).as_str()),
             (" · 97 %", "", "")
+        );
+    }
+
+    #[test]
+    fn words_stand_by_their_bar_and_not_across_the_mark() {
+        let from = |end, ceiling| words_from(end, ceiling, "686,664 · 42 %");
+        assert_eq!((from(200.0, None), from(200.0, Some(400.0))), (208.0, 208.0), "room before the mark");
+        assert_eq!(
+            (from(200.0, Some(210.0)), from(200.0, Some(195.0))),
+            (218.0, 208.0),
+            "none, and a bar above its ceiling"
         );
     }
 }

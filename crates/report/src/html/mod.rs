@@ -126,8 +126,22 @@ pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultR
     (rows, reached)
 }
 
+/// The reference testbed that all of a run was simulated on. Not where a target has parameters: they change what it can carry.
+fn simulated_testbed(record: &Record) -> Option<Cluster> {
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    let first = targets.next()?.path.as_str();
+    let name = first.strip_prefix("sim:cluster=")?;
+    let (_, text) = model::cluster::REFERENCE.iter().find(|(known, _)| *known == name)?;
+    if targets.any(|target| target.path != first) {
+        return None;
+    }
+    Cluster::parse(name, text, &[]).ok()
+}
+
 /// Everything about one run, with the differences between its own scenarios.
 fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), differences: Markup) -> Markup {
+    let simulated = if against.testbed.is_none() { simulated_testbed(record) } else { None };
+    let against = Against { testbed: against.testbed.or(simulated.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);

@@ -74,7 +74,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = element("th", &[("scope", "row")], &row.workload);
     if swept {
-        cells.push(plain("td", words::sweep(&row.sweep, row.repetition)));
+        cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
     }
     let op = [classed("span", swatch(row.op), ""), Markup::from(row.op.name())];
     cells.push(plain("td", op));
@@ -105,11 +105,12 @@ pub fn references(numbers: &[usize]) -> Markup {
 
 /// The doubts in words, by number.
 pub fn doubts(marks: &Marks) -> Markup {
-    if marks.sentences.is_empty() {
+    let sentences = marks.sentences();
+    if sentences.is_empty() {
         return classed("p", "sound", "No reason to doubt these figures was found.");
     }
-    let items = marks.sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
-    let title = if marks.sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
+    let items = sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
+    let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
 }
 
@@ -119,7 +120,7 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
     if findings.is_empty() {
         return Markup::new();
     }
-    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding))).collect::<Markup>();
+    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding, rows))).collect::<Markup>();
     [plain("h3", "Sweeps"), plain("ul", items)].into()
 }
 

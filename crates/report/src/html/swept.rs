@@ -4,6 +4,7 @@
 use super::markup::{Markup, classed, element, plain};
 use super::results::{ceiling_of, most_bytes_per_s, most_iops};
 use crate::chart::{Group, Groups, Line, Lines, Point, Scale, Step, reach};
+use crate::findings::{self, large_bytes, request_bytes};
 use crate::words;
 use analysis::ceiling::Reached;
 use analysis::{Finding, Measure, ResultRow};
@@ -41,7 +42,7 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
         left = later.into_iter().chain(rest).collect();
     }
     let mut content = classed("div", "charts", charts);
-    content.push(peaks(findings));
+    content.push(peaks(rows, findings));
     content
 }
 
@@ -170,15 +171,7 @@ fn gigabytes(bytes_per_s: f64) -> String {
 
 /// Whether requests are so large that bandwidth is what people ask for.
 fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
-    request_bytes(rows, found) >= 131_072.0
-}
-
-/// The mean size of the finding's requests in bytes.
-fn request_bytes(rows: &[ResultRow], found: &Finding) -> f64 {
-    let mine = || rows.iter().filter(|row| row.workload == found.workload && row.op == found.op);
-    let (bytes, ios) =
-        mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
-    bytes as f64 / ios.max(1) as f64
+    large_bytes(rows, found).is_some()
 }
 
 fn name(found: &Finding) -> String {
@@ -190,16 +183,13 @@ fn name(found: &Finding) -> String {
 }
 
 /// Peak and sustained of every curve.
-fn peaks(findings: &[Finding]) -> Markup {
+fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
     let head = ["Curve", "Over", "Peak", "at", "Sustained", "from", "to"];
     let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
     let row = |found: &Finding| {
         let curve = &found.curve;
         let label = |n: usize| found.labels.get(n).cloned().unwrap_or_default();
-        let say = |value: f64| match found.measure {
-            Measure::Iops => format!("{} IOPS", words::iops(value)),
-            Measure::BytesPerSecond => words::bandwidth(value),
-        };
+        let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
         let cells = [
             element("th", &[("scope", "row")], name(found)),
             plain("td", &found.axis),

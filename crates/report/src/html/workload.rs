@@ -4,7 +4,7 @@ use super::markup::{Markup, classed, element, plain};
 use super::results::ceiling_of;
 use super::row::name;
 use super::{host_course, latency_map};
-use crate::chart::{Line, Lines, Point, Scale, reach};
+use crate::chart::{Bands, Line, Lines, Point, Scale, reach};
 use crate::moment::time_words;
 use crate::words;
 use analysis::ceiling::{Limit, Reached};
@@ -19,6 +19,8 @@ const LEAST_POINTS: usize = 16;
 const STEPS: u32 = 20;
 /// So many sections may have all that they can use; more of them share [`POINTS_OF_PAGE`].
 const FULL_SECTIONS: usize = 8;
+/// So many sections have fine maps of latencies; those of more would weigh as much as all the rest.
+const MOST_FINE_MAPS: usize = 32;
 /// So many places the sections of a page of many have together: it must still open at once.
 const POINTS_OF_PAGE: usize = 800;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
@@ -34,6 +36,8 @@ pub fn sections(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Mar
 /// How finely the lines of a section are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fineness {
+    /// Of the maps of latencies.
+    bands: Bands,
     /// Places on a line over time.
     points: usize,
     /// Quantiles in each tenfold step towards 1.
@@ -44,9 +48,14 @@ impl Fineness {
     /// Where there are so many sections.
     fn of(sections: usize) -> Fineness {
         if sections <= FULL_SECTIONS {
-            return Fineness { points: MOST_POINTS, steps: STEPS };
+            return Fineness { bands: Bands::FINE, points: MOST_POINTS, steps: STEPS };
         }
-        Fineness { points: (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS), steps: STEPS / 4 }
+        let points = (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS);
+        Fineness {
+            bands: if sections <= MOST_FINE_MAPS { Bands::FINE } else { Bands::COARSE },
+            points,
+            steps: STEPS / 4,
+        }
     }
 }
 
@@ -65,7 +74,7 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
     let mut charts = rate(&drawn, ceiling_of(reached, first)).render_with(&instants);
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
-        if let Some(map) = latency_map::map(*op, points, rows.len() > 1) {
+        if let Some(map) = latency_map::map(*op, points, rows.len() > 1, fineness.bands) {
             charts.push(map.render());
         }
     }

@@ -1,7 +1,7 @@
 //! What is kept of a stretch of a run: requests and latencies, and what the hosts' kernels counted.
 
 use super::track::Part;
-use crate::chart::bands;
+use crate::chart::Bands;
 use model::counters::{Layer, Metric};
 use model::{CounterSample, EncodedHistogram, Histogram, Op};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub struct Latency {
 pub struct Told {
     /// p50, p99, p99.9 and the maximum, in ns; `None` where nothing was completed.
     pub quantiles_ns: Option<[u64; 4]>,
-    /// Counts by band, in rising order; see [`bands`].
+    /// Counts by band, in rising order; see [`Bands`].
     pub bands: Vec<(usize, u64)>,
 }
 
@@ -66,7 +66,7 @@ impl Told {
     fn of(histogram: &Histogram) -> Told {
         let quantile = |share| histogram.quantile_ns(share).unwrap_or(0);
         let quantiles = [quantile(0.5), quantile(0.99), quantile(0.999), histogram.max_ns().unwrap_or(0)];
-        Told { quantiles_ns: (histogram.count() > 0).then_some(quantiles), bands: bands(histogram) }
+        Told { quantiles_ns: (histogram.count() > 0).then_some(quantiles), bands: Bands::COARSE.count(histogram) }
     }
 }
 
@@ -220,7 +220,6 @@ impl Part for System {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::band_bounds;
     use model::counters::Entry;
 
     fn histogram(values: &[u64]) -> Histogram {
@@ -247,9 +246,9 @@ mod tests {
     fn bands_adjoin_and_hold_what_they_count() {
         for value in [0u64, 1, 255, 256, 4_095, 4_096, 1_000_000, 30_000_000_000] {
             let band = Told::of(&histogram(&[value])).bands[0].0;
-            let (low, high) = band_bounds(band);
+            let (low, high) = Bands::COARSE.bounds(band);
             assert!(low <= value && value < high, "{value} in {low} to {high}");
-            assert_eq!(band_bounds(band + 1).0, high);
+            assert_eq!(Bands::COARSE.bounds(band + 1).0, high);
         }
     }
 
