@@ -118,16 +118,27 @@ mod tests {
             "p99.9 of sim-01: 3 ms",
             "p99 of sim-02: 3 ms",
             "p99 of sim-01: 3 s",
-            "p99 of 4k: -3 ms",
-            "p99 of 8k: -4 ms",
+            "p99 of 4k: 3 ms",
+            "p99 of 8k: 4 ms",
         ];
         assert_eq!(merged(&apart), apart);
         assert_eq!(merged(&["1 of 4 in [1, 2]", "3 of 4 in [1, 3]"]), ["1 to 3 of 4 in [1, 2 to 3]"]);
     }
 
     #[test]
+    fn signs_belong_to_numbers() {
+        assert_eq!(
+            merged(&["a trend of +10 %", "a trend of −5.7 %", "a trend of +0.5 %"]),
+            ["a trend of −5.7 to +10 %"]
+        );
+        assert_eq!(merged(&["-3", "-12", "4"]), ["-12 to 4"]);
+    }
+
+    #[test]
     fn any_sentence_is_told_as_it_is() {
-        for sentence in ["", "7", "1,234.5", "x 1. 2, 3", "äö 5 ü", "1..2", "12:30", "5.", "¹ 2"] {
+        for sentence in
+            ["", "7", "1,234.5", "x 1. 2, 3", "äö 5 ü", "1..2", "12:30", "5.", "¹ 2", "-", "− 4", "+", "a - 1"]
+        {
             assert_eq!(Alike::of(sentence).text(), sentence);
         }
     }

@@ -153,7 +153,9 @@ fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14]
 
 /// `¹˒²`, behind a figure, in rising order.
 fn superscripts(numbers: &[usize]) -> String {
-    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+    let mut rising = numbers.to_vec();
+    rising.sort_unstable();
+    rising.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
 }
 
 fn superscript(number: usize) -> String {
