@@ -54,7 +54,8 @@ fn spread(parts: &[(&ResultRow, Vec<Share>)], by: By) -> Markup {
     let caption = plain(
         "caption",
         format!(
-            "Requests per second of each {}; slowest to fastest: what the slowest had of the fastest's. All of them are folded away below.",
+            "Requests per second of each {0}; slowest to fastest: what the slowest had of the fastest's. Every {0} stands in the folds of the \
+             page, and in `plimsoll show RUN --by {0}`.",
             by.head()
         ),
     );
