@@ -109,16 +109,15 @@ impl Metric {
 /// The standard deviation of the recorded latencies ÷ their mean, each taken as the middle of its bucket, which is at most 0.4 % from it.
 /// `None` with fewer than two requests.
 fn latency_deviation(latency: &Histogram) -> Option<f64> {
-    let (count, mean) = (latency.count(), latency.mean_ns()?);
+    let (count, total) = (latency.count(), latency.count() as f64);
+    let middle = |low: u64, high: u64| f64::midpoint(low as f64, high as f64);
+    let mean = latency.buckets().map(|(low, high, n)| n as f64 * middle(low, high)).sum::<f64>() / total;
     if count < 2 || mean <= 0.0 {
         return None;
     }
-    let square = |(low, high, count): (u64, u64, u64)| {
-        let off = f64::midpoint(low as f64, high as f64) - mean;
-        count as f64 * off * off
-    };
-    let squares: f64 = latency.buckets().map(square).sum();
-    Some((squares / (count - 1) as f64).sqrt() / mean)
+    // About the mean of the middles, not the exact one: latencies that all lie in one bucket do not differ as far as we know.
+    let squares: f64 = latency.buckets().map(|(low, high, n)| n as f64 * (middle(low, high) - mean).powi(2)).sum();
+    Some((squares / (total - 1.0)).sqrt() / mean)
 }
 
 #[cfg(test)]
@@ -136,6 +135,7 @@ mod tests {
         let exact = of(&[2, 4, 4, 4, 5, 5, 7, 9]).expect("some");
         assert!((exact - (32f64 / 7.0).sqrt() / 5.0).abs() < 1e-9, "{exact}");
         assert_eq!((of(&[]), of(&[5]), of(&[5, 5])), (None, None, Some(0.0)));
+        assert_eq!(of(&[1_000_000, 1_000_001, 1_000_002]), Some(0.0), "one bucket");
         let far = of(&[100_000, 300_000]).expect("some");
         assert!((far - 2f64.sqrt() / 2.0).abs() < 0.01, "{far}");
     }
