@@ -12,6 +12,9 @@ use model::{Bytes, Op};
 
 /// Colours and dashes, so that neighbours can be told without colour.
 const STYLES: [&str; 6] = ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+/// Their ceilings.
+const ROOFS: [&str; 6] =
+    ["line roof read", "line roof write", "line roof third", "line roof fourth", "line roof fifth", "line roof sixth"];
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 48;
 
@@ -122,7 +125,7 @@ fn roofs(
     most: fn(&Reached) -> Option<f64>,
 ) -> Vec<Line> {
     let mut roofs: Vec<(Line, Vec<String>)> = Vec::new();
-    for found in findings {
+    for (found, style) in findings.iter().zip(ROOFS) {
         let at = |(label, along): (&String, &f64)| {
             let mine = |row: &&ResultRow| {
                 let has = |(axis, value): (&String, &String)| row.sweep.iter().any(|(a, v)| a == axis && v == value);
@@ -139,8 +142,11 @@ fn roofs(
             continue;
         }
         match roofs.iter_mut().find(|(line, _)| line.points == points) {
-            Some((_, names)) => names.push(name(found)),
-            None => roofs.push((Line { name: String::new(), style: "line roof", points }, vec![name(found)])),
+            Some((line, names)) => {
+                line.style = "line roof";
+                names.push(name(found));
+            }
+            None => roofs.push((Line { name: String::new(), style, points }, vec![name(found)])),
         }
     }
     let all_share = roofs.len() == 1;
