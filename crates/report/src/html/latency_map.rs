@@ -1,8 +1,7 @@
 //! How often each latency came up over time: what quantiles leave out, such as two levels beside each other.
 
-use super::workload::latency_words;
 use crate::chart::{Bands, Cell, Heat, Scale};
-use crate::moment::time_words;
+use crate::moment::{latency_words, time_words};
 use analysis::SeriesPoint;
 use model::{Histogram, Op};
 

@@ -1,7 +1,7 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
-use super::row::{name, style};
+use super::row::{ceiling_of, most_bytes_per_s, most_iops, name, style};
 use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
@@ -147,21 +147,6 @@ fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let iops = chart("Requests per second", words::iops, bars(ResultRow::iops, most_iops));
     let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
     classed("div", "charts", [iops.render(), bandwidth.render()])
-}
-
-/// What is known of the ceiling of a row's workload, reads and writes together.
-pub fn ceiling_of<'a>(reached: &'a [Reached], row: &ResultRow) -> Option<&'a Reached> {
-    reached.iter().find(|one| (one.point, one.index) == (row.point, row.index))
-}
-
-/// The ceiling in requests per second; `None` where the testbed says too little.
-pub fn most_iops(reached: &Reached) -> Option<f64> {
-    reached.ceiling.binding().map(|limit| limit.iops)
-}
-
-/// The ceiling in bytes per second; `None` where the testbed says too little.
-pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
-    most_iops(reached).map(|iops| iops * reached.ceiling.workload.bytes())
 }
 
 fn swatch(op: Op) -> &'static str {

@@ -2,7 +2,7 @@
 //! a table; any other single axis as bars in groups.
 
 use super::markup::{Markup, classed, element, plain};
-use super::results::{ceiling_of, most_bytes_per_s, most_iops};
+use super::row::{ceiling_of, most_bytes_per_s, most_iops};
 use crate::chart::{Group, Groups, Line, Lines, Point, Scale, Step, reach};
 use crate::findings::{self, large_bytes, request_bytes};
 use crate::words;

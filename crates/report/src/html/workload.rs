@@ -1,15 +1,14 @@
 //! One workload after the other: how it went over time, and how its latencies are spread.
 
 use super::markup::{Markup, classed, element, plain};
-use super::results::ceiling_of;
-use super::row::name;
+use super::row::{ceiling_of, name};
 use super::{host_course, latency_map};
 use crate::chart::{Bands, Line, Lines, Point, Scale, reach};
-use crate::moment::time_words;
+use crate::moment::{latency_words, time_words};
 use crate::words;
 use analysis::ceiling::{Limit, Reached};
 use analysis::{QUANTILES, ResultRow, SeriesPoint, series};
-use model::{Histogram, Nanos, Op, Record};
+use model::{Histogram, Op, Record};
 
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
@@ -125,11 +124,6 @@ fn end_s(point: &SeriesPoint) -> f64 {
 
 fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
     Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
-}
-
-/// A latency in words.
-pub fn latency_words(ns: f64) -> String {
-    Nanos(ns.round() as u64).to_string()
 }
 
 /// The style of an operation's line.

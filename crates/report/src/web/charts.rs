@@ -5,8 +5,8 @@ use super::load::{HostLoad, Load, OpLoad, System, Told};
 use super::track::Slot;
 use crate::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
 use crate::html::markup::{Markup, classed};
-use crate::html::workload::{LATENCIES, latency_words, line_of};
-use crate::moment::time_words;
+use crate::html::workload::{LATENCIES, line_of};
+use crate::moment::{latency_words, time_words};
 use crate::words;
 use model::Op;
 
