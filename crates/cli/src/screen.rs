@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use report::watch::{Key, State, draw};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,6 +24,15 @@ pub enum Stream {
     Out,
     /// Standard error.
     Error,
+}
+
+/// The columns that standard output has for text; `None` where it is no terminal, or the terminal does not say.
+pub fn room() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let (columns, _) = ratatui::crossterm::terminal::size().ok()?;
+    (columns > 0).then_some(usize::from(columns))
 }
 
 /// Something that a terminal told.

@@ -1,5 +1,6 @@
 //! Which figure a doubt stands beside, and by which number.
 
+use crate::alike::Alike;
 use crate::warning;
 use analysis::{ResultRow, Warning};
 
@@ -30,24 +31,31 @@ pub fn is_shown(row: &ResultRow) -> bool {
     row.warnings.iter().any(|warning| touches(warning) != Touches::Other)
 }
 
-/// Numbers each different sentence once, from 1, in the order in which tables show them.
+/// Numbers each different sentence once, from 1, in the order in which tables show them. Those that differ in numbers alone are one.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// The sentences by number.
-    pub sentences: Vec<String>,
+    sentences: Vec<Alike>,
 }
 
 impl Marks {
     /// The numbers of the doubts beside a figure of `row`.
     pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
         let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
-        here.map(|warning| self.number(warning::sentence(warning))).collect()
+        let mut numbers: Vec<usize> = here.map(|warning| self.number(&warning::sentence(warning))).collect();
+        numbers.dedup();
+        numbers
     }
 
-    fn number(&mut self, sentence: String) -> usize {
-        let known = self.sentences.iter().position(|other| *other == sentence);
+    /// The sentences in the order of their numbers; to be asked for once all rows have been.
+    pub fn sentences(&self) -> Vec<String> {
+        self.sentences.iter().map(Alike::text).collect()
+    }
+
+    fn number(&mut self, sentence: &str) -> usize {
+        let one = Alike::of(sentence);
+        let known = self.sentences.iter_mut().position(|other| other.merge(&one));
         known.unwrap_or_else(|| {
-            self.sentences.push(sentence);
+            self.sentences.push(one);
             self.sentences.len() - 1
         }) + 1
     }

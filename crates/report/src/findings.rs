@@ -1,11 +1,29 @@
 //! What the sweeps of a run show: in words for tables and pages, and as objects for machines.
 
 use crate::words;
-use analysis::{Finding, Measure, Odd};
+use analysis::{Finding, Measure, Odd, ResultRow};
 use serde_json::{Map, Value, json};
 
-/// One curve in a few sentences, each with the figures that it rests on.
-pub fn sentence(finding: &Finding) -> String {
+/// Requests from this size on, in bytes, are told in bandwidth: it is what people ask for.
+const LARGE_BYTES: f64 = 131_072.0;
+
+/// The mean size of the finding's requests in bytes, where they are so large that bandwidth is what people ask for.
+pub fn large_bytes(rows: &[ResultRow], finding: &Finding) -> Option<f64> {
+    Some(request_bytes(rows, finding)).filter(|bytes| *bytes >= LARGE_BYTES)
+}
+
+/// The mean size of the finding's requests in bytes; 0 where there are none.
+pub fn request_bytes(rows: &[ResultRow], finding: &Finding) -> f64 {
+    let mine = || rows.iter().filter(|row| row.workload == finding.workload && row.op == finding.op);
+    let (bytes, ios) =
+        mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
+    bytes as f64 / ios.max(1) as f64
+}
+
+/// One curve of `rows` in a few sentences, each with the figures that it rests on.
+pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
+    let large = large_bytes(rows, finding);
+    let figure = |finding: &Finding, value: f64| figure(finding, value, large);
     let curve = &finding.curve;
     let at = |point: usize| finding.labels.get(point).map_or("?", String::as_str);
     let value = |point: usize| finding.values.get(point).copied().unwrap_or(0.0);
@@ -31,7 +49,7 @@ pub fn sentence(finding: &Finding) -> String {
         text.push_str(&format!(" At the end, {} has {}.", at(last), share(last)));
     }
     for odd in &curve.odd {
-        text.push_str(&out_of_line(finding, odd));
+        text.push_str(&out_of_line(finding, odd, large));
         if value(odd.point) > value(curve.peak) {
             text.push_str(" It is above the peak, which is that of the others.");
         }
@@ -42,13 +60,13 @@ pub fn sentence(finding: &Finding) -> String {
     text
 }
 
-fn out_of_line(finding: &Finding, odd: &Odd) -> String {
+fn out_of_line(finding: &Finding, odd: &Odd, large: Option<f64>) -> String {
     let value = finding.values.get(odd.point).copied().unwrap_or(0.0);
     let label = finding.labels.get(odd.point).map_or("?", String::as_str);
     format!(
         " Out of line: {label} with {}, where its neighbours lead to {} ({:+.0} %; told beyond {:.0} %).",
-        figure(finding, value),
-        figure(finding, odd.expected),
+        figure(finding, value, large),
+        figure(finding, odd.expected, large),
         (value / odd.expected.max(f64::MIN_POSITIVE) - 1.0) * 100.0,
         odd.limit * 100.0
     )
@@ -61,10 +79,12 @@ fn title(finding: &Finding) -> String {
     format!("{} {} over {}{others}", finding.workload, finding.op.name(), finding.axis)
 }
 
-fn figure(finding: &Finding, value: f64) -> String {
-    match finding.measure {
-        Measure::Iops => format!("{} IOPS", words::iops(value)),
-        Measure::BytesPerSecond => words::bandwidth(value),
+/// A value of the finding in words; of `large` requests as bandwidth.
+pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
+    match (finding.measure, large) {
+        (Measure::Iops, Some(bytes)) => words::gb_per_s(value * bytes),
+        (Measure::Iops, None) => format!("{} IOPS", words::iops(value)),
+        (Measure::BytesPerSecond, _) => words::bandwidth(value),
     }
 }
 
@@ -112,7 +132,8 @@ mod tests {
             recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
         }
         recorded.end();
-        analysis::findings(&analysis::results(&recorded.record())).iter().map(sentence).collect()
+        let rows = analysis::results(&recorded.record());
+        analysis::findings(&rows).iter().map(|finding| sentence(finding, &rows)).collect()
     }
 
     #[test]

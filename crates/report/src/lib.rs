@@ -1,8 +1,10 @@
 //! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
 
+mod alike;
 mod attribution;
 pub mod ceiling;
 mod chart;
+mod columns;
 pub mod compare;
 mod doubts;
 pub mod draft;

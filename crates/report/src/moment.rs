@@ -1,4 +1,4 @@
-//! A moment of a stage in words, wherever one is told: on axes, in tables, in lines of text.
+//! A moment of a stage, and a latency, in words wherever one is told: on axes, in tables, in lines of text.
 
 use model::Nanos;
 
@@ -15,6 +15,11 @@ pub fn time_words(seconds: f64) -> String {
     let parts = [(tenths / 36_000) as f64, (tenths / 600 % 60) as f64, rest];
     let told = parts.into_iter().zip(["h", "min", "s"]).filter(|(value, _)| *value > 0.0);
     told.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A latency in words.
+pub fn latency_words(ns: f64) -> String {
+    Nanos(ns.round() as u64).to_string()
 }
 
 #[cfg(test)]

@@ -1,50 +1,38 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
 
+use crate::columns::{self, Column, Want};
 use crate::doubts::{Marks, Touches};
 use crate::{findings, loadline, means, words};
 use analysis::{ResultRow, RunState};
-use comfy_table::{CellAlignment, Table, presets};
 use model::{Cluster, Op, Record};
 
 /// The table, and under it the doubts in words, what was at its limit, and what was reached of the testbed's ceilings, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
+    results_within(record, testbed, None)
+}
+
+/// As [`results`], for a terminal of so many columns: figures that there is no room for are left out, and named under the table.
+pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<usize>) -> String {
     let (rows, reached) = crate::html::judged(record, testbed);
     if rows.is_empty() {
         return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
     }
     let mut marks = Marks::default();
-    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut head = vec!["workload"];
-    if swept {
-        head.push("sweep");
+    let mut all = table(&rows, &mut marks, true);
+    let mut left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
+    if left_out.contains(&P999) {
+        // Its doubts need another place, and their numbers another order.
+        marks = Marks::default();
+        all = table(&rows, &mut marks, false);
+        left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     }
-    head.extend([
-        "op",
-        words::rate_head(&rows),
-        "±",
-        "MiB/s",
-        "mean",
-        "p50",
-        "p99",
-        "±",
-        "p99.9",
-        "max",
-        "errors",
-        "CPU",
-    ]);
-    table.set_header(head);
-    for row in &rows {
-        table.add_row(cells(row, swept, &mut marks));
-    }
-    let figures = if swept { 3 } else { 2 };
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < figures { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    text.push_str("\nLatencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core.\n");
+    let mut text = columns::render(&all);
+    text.push_str("\nLatencies are service times; at a fixed rate, response times.");
+    text.push_str(if left_out.contains(&"CPU") {
+        "\n"
+    } else {
+        " CPU: the load generator's own, 100 % is one core.\n"
+    });
     for row in &rows {
         if let Some(done) = row.done.filter(|_| row.op != Op::Fsync) {
             text.push_str(&format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(row, &done)));
@@ -52,7 +40,13 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
     }
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
-    for (index, sentence) in marks.sentences.iter().enumerate() {
+    if !left_out.is_empty() {
+        text.push_str(&format!(
+            "Left out, for want of room: {}. A wider terminal has them, or a pipe, and --json.\n",
+            left_out.join(", ")
+        ));
+    }
+    for (index, sentence) in marks.sentences().iter().enumerate() {
         text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
     }
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
@@ -71,7 +65,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
         text.push_str("\nSweeps\n");
     }
     for finding in &findings {
-        text.push_str(&format!("- {}\n", findings::sentence(finding)));
+        text.push_str(&format!("- {}\n", findings::sentence(finding, &rows)));
     }
     text.push_str(&crate::occurrences::table(record));
     let state = analysis::run_state(record);
@@ -89,32 +83,80 @@ fn label(row: &ResultRow) -> String {
     }
 }
 
-fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Vec<String> {
-    let quantile = |share| words::latency(row.latency.quantile_ns(share));
-    let mut cells = vec![row.workload.clone()];
-    if swept {
-        cells.push(words::sweep(&row.sweep, row.repetition));
+/// The head of the column whose doubts stand beside p99 where it is left out.
+const P999: &str = "p99.9";
+
+/// The rank of how sure the rate is: the last to go.
+const OF_RATE: u8 = 7;
+
+/// All columns. Without room for p99.9, its doubts stand beside p99.
+fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
+    let mut cells: Vec<Vec<String>> = vec![Vec::new(); 14];
+    for row in rows {
+        for (column, cell) in cells.iter_mut().zip(row_cells(row, marks, has_p999)) {
+            column.push(cell);
+        }
     }
-    cells.extend([
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
+    let has_errors = rows.iter().any(|row| row.error_count() > 0);
+    let heads: [(&'static str, bool, Want); 14] = [
+        ("workload", true, Want::Whole),
+        ("sweep", true, Want::Folded),
+        ("op", true, Want::Whole),
+        (words::rate_head(rows), false, Want::Whole),
+        ("±", false, Want::Spare(OF_RATE)),
+        ("MiB/s", false, Want::Whole),
+        ("mean", false, Want::Spare(6)),
+        ("p50", false, Want::Spare(3)),
+        ("p99", false, Want::Whole),
+        ("±", false, Want::Spare(4)),
+        (P999, false, Want::Spare(5)),
+        ("max", false, Want::Spare(2)),
+        ("errors", false, if has_errors { Want::Whole } else { Want::Spare(1) }),
+        ("CPU", false, Want::Spare(0)),
+    ];
+    let columns = heads.into_iter().zip(cells).map(|((head, is_name, want), cells)| {
+        let name = match (head, want) {
+            ("±", Want::Spare(OF_RATE)) => "± of the rate",
+            ("±", _) => "± of p99",
+            _ => head,
+        };
+        Column { head, name, is_name, want, cells }
+    });
+    columns.filter(|column| swept || column.want != Want::Folded).collect()
+}
+
+fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14] {
+    let quantile = |share| words::latency(row.latency.quantile_ns(share));
+    let rate = superscripts(&marks.of(row, Touches::Rate));
+    let mut p99 = marks.of(row, Touches::P99);
+    let mut p999 = marks.of(row, Touches::P999);
+    if !has_p999 {
+        p99.append(&mut p999);
+    }
+    [
+        row.workload.clone(),
+        words::sweep(&row.sweep, row.repetition),
         row.op.name().to_owned(),
-        format!("{}{}", words::iops(row.iops()), superscripts(&marks.of(row, Touches::Rate))),
+        format!("{}{rate}", words::iops(row.iops())),
         words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
         words::mib_per_s_of(row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
-        format!("{}{}", quantile(0.99), superscripts(&marks.of(row, Touches::P99))),
+        format!("{}{}", quantile(0.99), superscripts(&p99)),
         words::sureness(row.latency.quantile_ns(0.99).map(|ns| ns as f64), row.sure.p99_ns()),
-        format!("{}{}", quantile(0.999), superscripts(&marks.of(row, Touches::P999))),
+        format!("{}{}", quantile(0.999), superscripts(&p999)),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),
         words::share(row.cpu_cores()),
-    ]);
-    cells
+    ]
 }
 
-/// `¹˒²`, behind a figure.
+/// `¹˒²`, behind a figure, in rising order.
 fn superscripts(numbers: &[usize]) -> String {
-    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+    let mut rising = numbers.to_vec();
+    rising.sort_unstable();
+    rising.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
 }
 
 fn superscript(number: usize) -> String {
@@ -157,5 +199,41 @@ mod tests {
     fn a_run_that_measured_nothing_says_that() {
         let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         assert!(results(&recorded.record(), None).starts_with("nothing was measured; the run is unfinished"));
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns_and_every_doubt_its_mark() {
+        let name = "four-kibibytes-at-random";
+        let mut recorded = Recorded::new(&format!(
+            "[[workload]]\nname = \"{name}\"\n[sweep]\ndepth = [1, 8]\nblock_size = [\"4KiB\", \"8KiB\"]\n"
+        ));
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.end();
+        let record = recorded.record();
+        let wide = results(&record, None);
+        let marked = |text: &str| {
+            text.lines().find(|line| line.starts_with(name)).map(|line| line.matches(['¹', '²', '³', '⁴']).count())
+        };
+        assert!(!wide.contains("Left out") && wide.contains("p99.9") && marked(&wide) > Some(1), "{wide}");
+        let narrow = results_within(&record, None, Some(80));
+        let table = narrow.split("\n\n").next().unwrap_or_default();
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(
+            !table.contains("p99.9") && narrow.contains("Left out, for want of room: ") && narrow.contains("p99.9"),
+            "{narrow}"
+        );
+        assert_eq!(marked(&narrow), marked(&wide), "{narrow}");
+    }
+
+    #[test]
+    fn failures_are_never_left_out() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        assert!(!results_within(&recorded.record(), None, Some(20)).contains("errors  "));
+        recorded.fail(stage, 0, Op::Read, 5, 3);
+        let text = results_within(&recorded.record(), None, Some(20));
+        assert!(text.lines().next().is_some_and(|head| head.ends_with("errors")), "{text}");
     }
 }

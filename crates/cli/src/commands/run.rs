@@ -7,7 +7,7 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
-use crate::screen::Stream;
+use crate::screen::{self, Stream};
 use crate::suite;
 use crate::view::{Labels, News, View};
 use crate::whole::Whole;
@@ -193,7 +193,8 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written = outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
-    let table = report::table::results(record, None);
+    let is_shown = !how.json && !stdout_is_taken;
+    let table = report::table::results_within(record, None, if is_shown { screen::room() } else { None });
     if how.json {
         eprintln!("{table}");
         print_json(&report::json::results(record, None))?;

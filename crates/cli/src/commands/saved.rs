@@ -3,7 +3,7 @@
 use super::{print, print_json};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
-use crate::{published, testbed};
+use crate::{published, screen, testbed};
 use analysis::published::Comparison;
 use model::published::Published;
 use model::{Cluster, Record};
@@ -28,7 +28,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&report::json::results(&record, ours.as_ref()))?;
     } else {
-        let mut text = format!("{}\n", report::table::results(&record, ours.as_ref()));
+        let mut text = format!("{}\n", report::table::results_within(&record, ours.as_ref(), screen::room()));
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;

@@ -351,7 +351,7 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
 }
 
 fn audit_ok(record: &Record, options: &AuditOptions<'_>) -> Audit {
-    audit(record, options, &mut |_| {}).expect("data to look at")
+    look(record, options, &Progress::default(), &mut |_| {}).expect("data to look at")
 }
 
 fn audit_error(record: &Record, options: &AuditOptions<'_>) -> AuditError {

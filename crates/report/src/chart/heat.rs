@@ -4,7 +4,39 @@ use super::Scale;
 use super::frame::{Frame, HEIGHT, number, svg};
 use super::lines::draw_instants;
 use crate::html::markup::{Markup, classed, element};
+use model::Histogram;
+use model::histogram::{bucket_bounds, bucket_of};
 use std::collections::BTreeMap;
+
+/// How fine a map is: a band is 2 to the power of this many buckets of a histogram, which has 128 for each doubling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bands(pub u32);
+
+impl Bands {
+    /// Two for each doubling: what is sent once a second is small.
+    pub const COARSE: Bands = Bands(6);
+    /// Four for each doubling.
+    pub const FINE: Bands = Bands(5);
+
+    /// What a histogram counted by band, in rising order.
+    pub fn count(self, histogram: &Histogram) -> Vec<(usize, u64)> {
+        let mut bands: Vec<(usize, u64)> = Vec::new();
+        for (low, _, count) in histogram.buckets() {
+            let band = bucket_of(low) >> self.0;
+            match bands.last_mut().filter(|(last, _)| *last == band) {
+                Some((_, sum)) => *sum += count,
+                None => bands.push((band, count)),
+            }
+        }
+        bands
+    }
+
+    /// From where to where a band goes, in ns; the upper end is the next one's lower end.
+    pub fn bounds(self, band: usize) -> (u64, u64) {
+        let first = band << self.0;
+        (bucket_bounds(first).0, bucket_bounds(first + (1 << self.0) - 1).1 + 1)
+    }
+}
 
 /// Shades from the palest to the darkest.
 const SHADES: usize = 6;
@@ -45,11 +77,11 @@ impl Heat {
         let frame = Frame { x: self.x, y: self.y };
         // One path for each shade: thousands of cells are a few kilobytes so.
         let mut paths: BTreeMap<usize, String> = BTreeMap::new();
-        for cell in &self.cells {
+        for (cell, shade) in joined(&self.cells) {
             let (left, right) = (frame.left(cell.x.0), frame.left(cell.x.1));
             let (top, bottom) = (frame.top(cell.y.1), frame.top(cell.y.0));
             let width = number((right - left).max(0.8));
-            let path = paths.entry(shade(cell.share)).or_default();
+            let path = paths.entry(shade).or_default();
             path.push_str(&format!("M{} {}h{width}V{}h-{width}z", number(left), number(top), number(bottom)));
         }
         let draw = |(shade, path): (usize, String)| {
@@ -64,6 +96,23 @@ impl Heat {
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
     }
+}
+
+/// The cells with their shades; neighbours in time of the same band and shade are one: what is steady takes one rectangle.
+fn joined(cells: &[Cell]) -> Vec<(Cell, usize)> {
+    let mut sorted: Vec<(Cell, usize)> = cells.iter().map(|cell| (*cell, shade(cell.share))).collect();
+    sorted.sort_by(|(a, _), (b, _)| a.y.0.total_cmp(&b.y.0).then(a.x.0.total_cmp(&b.x.0)));
+    let mut joined: Vec<(Cell, usize)> = Vec::new();
+    for (cell, shade) in sorted {
+        let touches = |(last, known): &&mut (Cell, usize)| {
+            *known == shade && last.y == cell.y && (last.x.1 - cell.x.0).abs() < 1e-9
+        };
+        match joined.last_mut().filter(touches) {
+            Some((last, _)) => last.x.1 = cell.x.1,
+            None => joined.push((cell, shade)),
+        }
+    }
+    joined
 }
 
 /// Shades by the square root of the share: a tail of 1 % is to be seen, too.
@@ -94,6 +143,6 @@ mod tests {
             "{svg}"
         );
         assert_eq!(svg.matches("<path").count(), 2, "{svg}");
-        assert_eq!(svg.matches('M').count(), 3, "{svg}");
+        assert_eq!(svg.matches('M').count(), 2, "neighbours alike are one: {svg}");
     }
 }

@@ -6,11 +6,13 @@ mod frame;
 mod groups;
 mod heat;
 mod lines;
+mod roof;
 mod scale;
 
 pub use bars::{Bar, Bars};
 pub use frame::{WIDTH, number};
-pub use groups::{Group, Groups};
-pub use heat::{Cell, Heat};
+pub use groups::{Group, Groups, Step};
+pub use heat::{Bands, Cell, Heat};
 pub use lines::{Line, Lines, Point};
+pub use roof::reach;
 pub use scale::Scale;

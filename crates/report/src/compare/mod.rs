@@ -30,6 +30,7 @@ pub(crate) fn metric(metric: Metric) -> &'static str {
         Metric::Bandwidth => "bandwidth",
         Metric::Mean => "mean latency",
         Metric::CpuPerIo => "CPU per request",
+        Metric::OfLatency => "deviation of latency",
         Metric::OverTime => "deviation over time",
         Metric::OverHosts => "deviation over hosts",
         quantile => quantile.word(),
@@ -42,7 +43,7 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
         Metric::Iops => words::iops(value),
         Metric::Bandwidth => words::bandwidth(value),
         Metric::Mean | Metric::Quantile(_) | Metric::CpuPerIo => words::latency(Some(value.round() as u64)),
-        Metric::OverTime | Metric::OverHosts => words::share(value),
+        Metric::OfLatency | Metric::OverTime | Metric::OverHosts => words::share(value),
     }
 }
 

@@ -32,7 +32,8 @@ fn testbed(record: &Record) -> Markup {
             let medium =
                 facts.targets.iter().find(|facts| facts.path == target.path).map(plan::medium).unwrap_or_default();
             let files = words::counted(target.files.len() as u64, "file");
-            let text = format!("{}: {files}, {} in all; {medium}", target.path, model::Bytes(size));
+            let medium = if medium.is_empty() { medium } else { format!("; {medium}") };
+            let text = format!("{}: {files}, {} in all{medium}", target.path, model::Bytes(size));
             entries.push(("Target".to_owned(), Markup::from(text)));
         }
         content.push(list(entries));

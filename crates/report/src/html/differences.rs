@@ -10,6 +10,10 @@ pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
     if comparison.others.is_empty() {
         return Markup::new();
     }
+    // Scenarios with nothing in common are parts of one run, and nobody asked to hold them against each other.
+    if records.len() == 1 && comparison.others.iter().all(|other| other.points.is_empty()) {
+        return Markup::new();
+    }
     let mut content = plain("h2", "Differences");
     content.push(plain("p", words::LEGEND));
     comparison.others.iter().for_each(|other| content.push(against(other, records)));

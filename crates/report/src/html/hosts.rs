@@ -26,7 +26,11 @@ pub fn charts(record: &Record, rows: &[ResultRow]) -> Markup {
 fn chart(record: &Record, rows: &[ResultRow]) -> Markup {
     let hosts = (0..).zip(&record.testbed);
     let mut bars: Vec<Bar> = hosts
-        .map(|(number, host): (u32, _)| Bar { name: format!("{number}: {}", host.hostname), parts: Vec::new() })
+        .map(|(number, host): (u32, _)| Bar {
+            name: format!("{number}: {}", host.hostname),
+            parts: Vec::new(),
+            ceiling: None,
+        })
         .collect();
     let counted = || rows.iter().filter(|row| row.op != Op::Fsync);
     for row in counted() {

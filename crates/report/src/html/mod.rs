@@ -7,6 +7,7 @@ mod comparison;
 mod differences;
 mod host_course;
 mod hosts;
+mod latency_map;
 pub(crate) mod markup;
 mod reproduce;
 pub(crate) mod results;
@@ -125,8 +126,22 @@ pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultR
     (rows, reached)
 }
 
+/// The reference testbed that all of a run was simulated on. Not where a target has parameters: they change what it can carry.
+fn simulated_testbed(record: &Record) -> Option<Cluster> {
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    let first = targets.next()?.path.as_str();
+    let name = first.strip_prefix("sim:cluster=")?;
+    let (_, text) = model::cluster::REFERENCE.iter().find(|(known, _)| *known == name)?;
+    if targets.any(|target| target.path != first) {
+        return None;
+    }
+    Cluster::parse(name, text, &[]).ok()
+}
+
 /// Everything about one run, with the differences between its own scenarios.
 fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), differences: Markup) -> Markup {
+    let simulated = if against.testbed.is_none() { simulated_testbed(record) } else { None };
+    let against = Against { testbed: against.testbed.or(simulated.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
@@ -137,7 +152,7 @@ fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), diff
     if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
         content.push(crate::loadline::along::section(&line));
     }
-    content.push(results::section(record, &rows));
+    content.push(results::section(record, &rows, &reached));
     content.push(differences);
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
@@ -148,7 +163,7 @@ fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), diff
         content.push(split::section(record, &rows, by));
     }
     content.push(crate::occurrences::section(record));
-    content.push(workload::sections(record, &rows));
+    content.push(workload::sections(record, &rows, &reached));
     content.push(about::sections(record));
     classed("article", "run", content)
 }

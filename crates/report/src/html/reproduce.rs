@@ -9,7 +9,13 @@ use model::plan::PlannedTarget;
 /// which `plimsoll run` refuses until somebody adds that word.
 pub fn command(plan: &Plan) -> String {
     let mut words = vec!["plimsoll".to_owned(), "run".to_owned()];
-    words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}"))));
+    match simulated(plan) {
+        Some(testbed) => {
+            words.push(quoted(&format!("--simulate={testbed}")));
+            words.push(format!("--sim-hosts={}", plan.hosts.len()));
+        }
+        None => words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}")))),
+    }
     if !plan.scale.is_full() {
         words.push(format!("--scale={}", plan.scale));
     }
@@ -54,6 +60,23 @@ fn targets(plan: &Plan) -> Vec<&str> {
         }
     }
     paths
+}
+
+/// What `--simulate` was given, where the hosts were simulated, too: they have names of its own. Where scenarios are on the same testbed in
+/// several ways, their parameters are the suite's.
+fn simulated(plan: &Plan) -> Option<&str> {
+    if plan.hosts.iter().any(|host| !host.hostname.starts_with("sim-")) {
+        return None;
+    }
+    let testbeds: Option<Vec<&str>> = targets(plan).iter().map(|path| path.strip_prefix("sim:cluster=")).collect();
+    let testbeds = testbeds?;
+    if let [one] = testbeds[..] {
+        return Some(one);
+    }
+    let name = |testbed: &'_ str| testbed.find(',').unwrap_or(testbed.len());
+    let first = *testbeds.first()?;
+    let common = first.get(..name(first))?;
+    testbeds.iter().all(|other| other.get(..name(other)) == Some(common)).then_some(common)
 }
 
 /// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single quotes.
@@ -104,5 +127,20 @@ mod tests {
         plan.hosts[0].targets[0].kind = PlannedTarget::Device;
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
         assert!(remark(&plan).contains("--destroy-data"));
+    }
+
+    #[test]
+    fn what_was_simulated_is_simulated_again_on_as_many_hosts() {
+        let mut plan = plan();
+        plan.hosts[0].targets[0].path = "sim:cluster=x,remote=5%".to_owned();
+        assert_eq!(command(&plan), "plimsoll run --target=sim:cluster=x,remote=5% --set=seed=1 test");
+        plan.hosts[0].hostname = "sim-01".to_owned();
+        assert_eq!(command(&plan), "plimsoll run --simulate=x,remote=5% --sim-hosts=1 --set=seed=1 test");
+        let mut second = plan.hosts[0].clone();
+        (second.hostname, second.targets[0].path) = ("sim-02".to_owned(), "sim:cluster=x,path=smb".to_owned());
+        plan.hosts.push(second);
+        assert_eq!(command(&plan), "plimsoll run --simulate=x --sim-hosts=2 --set=seed=1 test");
+        plan.hosts[1].targets[0].path = "sim:cluster=y".to_owned();
+        assert!(command(&plan).contains("--target=sim:cluster=y"), "{}", command(&plan));
     }
 }

@@ -1,16 +1,17 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
-use super::row::{name, style};
+use super::row::{ceiling_of, most_bytes_per_s, most_iops, name, style};
 use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
 use crate::{findings, means, words};
 use analysis::ResultRow;
+use analysis::ceiling::Reached;
 use model::{Op, Record};
 
-/// Table, doubts and overview.
-pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+/// Table, doubts and overview, with the ceilings of what was reached where they are known.
+pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     if rows.is_empty() {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
@@ -18,14 +19,14 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let table = table(record, rows, &mut marks);
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
-    let swept = swept::charts(rows);
+    let swept = swept::charts(rows, reached);
     let is_swept = swept != Markup::new();
     content.push(swept);
     content.push(classed("div", "scroll", table));
     content.push(doubts(&marks));
     content.push(sweeps(rows));
     if !is_swept && record.plan.points.len() <= MOST_BARS {
-        content.push(overview(rows));
+        content.push(overview(rows, reached));
     }
     content.push(hosts::charts(record, rows));
     plain("section", content)
@@ -74,7 +75,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = element("th", &[("scope", "row")], &row.workload);
     if swept {
-        cells.push(plain("td", words::sweep(&row.sweep, row.repetition)));
+        cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
     }
     let op = [classed("span", swatch(row.op), ""), Markup::from(row.op.name())];
     cells.push(plain("td", op));
@@ -105,11 +106,12 @@ pub fn references(numbers: &[usize]) -> Markup {
 
 /// The doubts in words, by number.
 pub fn doubts(marks: &Marks) -> Markup {
-    if marks.sentences.is_empty() {
+    let sentences = marks.sentences();
+    if sentences.is_empty() {
         return classed("p", "sound", "No reason to doubt these figures was found.");
     }
-    let items = marks.sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
-    let title = if marks.sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
+    let items = sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
+    let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
 }
 
@@ -119,19 +121,22 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
     if findings.is_empty() {
         return Markup::new();
     }
-    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding))).collect::<Markup>();
+    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding, rows))).collect::<Markup>();
     [plain("h3", "Sweeps"), plain("ul", items)].into()
 }
 
 /// The workloads beside each other, reads and writes of a mix in one bar.
-fn overview(rows: &[ResultRow]) -> Markup {
-    let bars = |figure: fn(&ResultRow) -> f64| {
+fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let bars = |figure: fn(&ResultRow) -> f64, most: fn(&Reached) -> Option<f64>| {
         let mut bars: Vec<((u32, u32), Bar)> = Vec::new();
         for row in rows {
             let part = (style(row.op), figure(row));
             match bars.iter_mut().find(|(place, _)| *place == (row.point, row.index)) {
                 Some((_, bar)) => bar.parts.push(part),
-                None => bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part] })),
+                None => {
+                    let ceiling = ceiling_of(reached, row).and_then(most);
+                    bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part], ceiling }));
+                }
             }
         }
         bars.into_iter().map(|(_, bar)| bar).collect()
@@ -140,8 +145,8 @@ fn overview(rows: &[ResultRow]) -> Markup {
     let legend: Vec<(&'static str, String)> =
         Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
     let chart = |title: &str, words, bars| Bars { title: title.to_owned(), words, legend: legend.clone(), bars };
-    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops));
-    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s));
+    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops, most_iops));
+    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
     classed("div", "charts", [iops.render(), bandwidth.render()])
 }
 

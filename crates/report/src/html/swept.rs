@@ -2,27 +2,33 @@
 //! a table; any other single axis as bars in groups.
 
 use super::markup::{Markup, classed, element, plain};
-use crate::chart::{Group, Groups, Line, Lines, Point, Scale};
+use super::row::{ceiling_of, most_bytes_per_s, most_iops};
+use crate::chart::{Group, Groups, Line, Lines, Point, Scale, Step, reach};
+use crate::findings::{self, large_bytes, request_bytes};
 use crate::words;
+use analysis::ceiling::Reached;
 use analysis::{Finding, Measure, ResultRow};
 use model::{Bytes, Op};
 
 /// Colours and dashes, so that neighbours can be told without colour.
 const STYLES: [&str; 6] = ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+/// Their ceilings.
+const ROOFS: [&str; 6] =
+    ["line roof read", "line roof write", "line roof third", "line roof fourth", "line roof fifth", "line roof sixth"];
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 48;
 
 /// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has it.
-pub fn charts(rows: &[ResultRow]) -> Markup {
+pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let findings: Vec<Finding> = analysis::findings(rows);
     if !findings.is_empty() {
-        return lines(rows, &findings);
+        return lines(rows, &findings, reached);
     }
-    groups(rows)
+    groups(rows, reached)
 }
 
 /// A chart for each axis and measure, as many lines in it as can be told apart.
-fn lines(rows: &[ResultRow], findings: &[Finding]) -> Markup {
+fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Markup {
     let mut charts = Markup::new();
     let mut left: Vec<&Finding> = findings.iter().filter(|found| found.op != Op::Fsync).collect();
     while let Some(first) = left.first().copied() {
@@ -33,17 +39,17 @@ fn lines(rows: &[ResultRow], findings: &[Finding]) -> Markup {
         };
         let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) = left.into_iter().partition(|found| is_alike(found));
         let later = alike.split_off(alike.len().min(STYLES.len()));
-        if let Some(chart) = line_chart(rows, &alike) {
+        if let Some(chart) = line_chart(rows, &alike, reached) {
             charts.push(chart);
         }
         left = later.into_iter().chain(rest).collect();
     }
     let mut content = classed("div", "charts", charts);
-    content.push(peaks(findings));
+    content.push(peaks(rows, findings));
     content
 }
 
-fn line_chart(rows: &[ResultRow], findings: &[&Finding]) -> Option<Markup> {
+fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
     let first = findings.first()?;
     let is_plain = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<f64>().is_ok());
     let is_size = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<Bytes>().is_ok());
@@ -81,7 +87,13 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding]) -> Option<Markup> {
         }
         found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
     }
-    let top = all.iter().flat_map(|line| &line.points).filter_map(|point| point.y).fold(0.0, f64::max);
+    let is_bandwidth = in_bytes || first.measure == Measure::BytesPerSecond;
+    let roofs = roofs(rows, findings, reached, if is_bandwidth { most_bytes_per_s } else { most_iops });
+    let highest = |lines: &[Line]| -> Vec<f64> {
+        lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).collect()
+    };
+    let top = reach(highest(&all).into_iter(), highest(&roofs).into_iter());
+    all.extend(roofs.into_iter().map(|line| below(line, top)));
     for (name, style, points) in [("knee", "line knee", knees), ("out of line", "line odd", odd)] {
         if !points.is_empty() {
             all.push(Line { name: name.to_owned(), style, points });
@@ -105,6 +117,55 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding]) -> Option<Markup> {
     Some(chart.render())
 }
 
+/// The ceiling of each curve as a line; curves of the same ceiling share one.
+fn roofs(
+    rows: &[ResultRow],
+    findings: &[&Finding],
+    reached: &[Reached],
+    most: fn(&Reached) -> Option<f64>,
+) -> Vec<Line> {
+    let mut roofs: Vec<(Line, Vec<String>)> = Vec::new();
+    for (found, style) in findings.iter().zip(ROOFS) {
+        let at = |(label, along): (&String, &f64)| {
+            let mine = |row: &&ResultRow| {
+                let has = |(axis, value): (&String, &String)| row.sweep.iter().any(|(a, v)| a == axis && v == value);
+                row.workload == found.workload
+                    && row.op == found.op
+                    && has((&found.axis, label))
+                    && found.others.iter().all(|(axis, value)| has((axis, value)))
+            };
+            let y = rows.iter().find(mine).and_then(|row| ceiling_of(reached, row)).and_then(most);
+            Point { x: *along, y, also: String::new() }
+        };
+        let points: Vec<Point> = found.labels.iter().zip(&found.along).map(at).collect();
+        if points.iter().all(|point| point.y.is_none()) {
+            continue;
+        }
+        match roofs.iter_mut().find(|(line, _)| line.points == points) {
+            Some((line, names)) => {
+                line.style = "line roof";
+                names.push(name(found));
+            }
+            None => roofs.push((Line { name: String::new(), style, points }, vec![name(found)])),
+        }
+    }
+    let all_share = roofs.len() == 1;
+    let named = |(line, names): (Line, Vec<String>)| {
+        let of = if all_share { String::new() } else { format!(" of {}", names.join(", ")) };
+        Line { name: format!("ceiling{of}"), ..line }
+    };
+    roofs.into_iter().map(named).collect()
+}
+
+/// The line without the places that lie above the picture; its name says so where none is left.
+fn below(line: Line, top: f64) -> Line {
+    let seen = |point: Point| Point { y: point.y.filter(|y| *y <= top), ..point };
+    let points: Vec<Point> = line.points.into_iter().map(seen).collect();
+    let is_seen = points.iter().any(|point| point.y.is_some());
+    let name = if is_seen { line.name } else { format!("{} (above the picture)", line.name) };
+    Line { name, points, ..line }
+}
+
 /// A tick of an axis whose title has the unit.
 fn gigabytes(bytes_per_s: f64) -> String {
     match bytes_per_s / 1e9 {
@@ -116,15 +177,7 @@ fn gigabytes(bytes_per_s: f64) -> String {
 
 /// Whether requests are so large that bandwidth is what people ask for.
 fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
-    request_bytes(rows, found) >= 131_072.0
-}
-
-/// The mean size of the finding's requests in bytes.
-fn request_bytes(rows: &[ResultRow], found: &Finding) -> f64 {
-    let mine = || rows.iter().filter(|row| row.workload == found.workload && row.op == found.op);
-    let (bytes, ios) =
-        mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
-    bytes as f64 / ios.max(1) as f64
+    large_bytes(rows, found).is_some()
 }
 
 fn name(found: &Finding) -> String {
@@ -136,16 +189,13 @@ fn name(found: &Finding) -> String {
 }
 
 /// Peak and sustained of every curve.
-fn peaks(findings: &[Finding]) -> Markup {
+fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
     let head = ["Curve", "Over", "Peak", "at", "Sustained", "from", "to"];
     let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
     let row = |found: &Finding| {
         let curve = &found.curve;
         let label = |n: usize| found.labels.get(n).cloned().unwrap_or_default();
-        let say = |value: f64| match found.measure {
-            Measure::Iops => format!("{} IOPS", words::iops(value)),
-            Measure::BytesPerSecond => words::bandwidth(value),
-        };
+        let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
         let cells = [
             element("th", &[("scope", "row")], name(found)),
             plain("td", &found.axis),
@@ -169,8 +219,11 @@ type Words = fn(f64) -> String;
 /// A figure of the rows of one point.
 type Figure = fn(&[&ResultRow]) -> f64;
 
+/// The ceiling of that figure.
+type Most = fn(&Reached) -> Option<f64>;
+
 /// One axis of few values: its values side by side for each workload.
-fn groups(rows: &[ResultRow]) -> Markup {
+fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
     let mut values: Vec<&str> = Vec::new();
     for (_, value) in rows.iter().flat_map(|row| &row.sweep) {
@@ -181,14 +234,14 @@ fn groups(rows: &[ResultRow]) -> Markup {
     if !is_one_axis || values.len() < 2 {
         return Markup::new();
     }
-    let figures: [(&str, Words, Figure); 3] = [
-        ("Requests per second", words::iops, |rows| rows.iter().map(|row| row.iops()).sum()),
-        ("Bandwidth", words::bandwidth, |rows| rows.iter().map(|row| row.bytes_per_s()).sum()),
-        ("Mean latency", |ns| words::latency(Some(ns as u64)), mean_latency),
+    let figures: [(&str, Words, Figure, Most); 3] = [
+        ("Requests per second", words::iops, |rows| rows.iter().map(|row| row.iops()).sum(), most_iops),
+        ("Bandwidth", words::bandwidth, |rows| rows.iter().map(|row| row.bytes_per_s()).sum(), most_bytes_per_s),
+        ("Mean latency", |ns| words::latency(Some(ns as u64)), mean_latency, |_| None),
     ];
     let mut charts = Markup::new();
-    for (title, say, figure) in figures {
-        let groups = grouped(rows, &values, figure);
+    for (title, say, figure, most) in figures {
+        let groups = grouped(rows, &values, figure, |row| ceiling_of(reached, row).and_then(most));
         if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
             return Markup::new();
         }
@@ -204,7 +257,12 @@ fn group_of(row: &ResultRow) -> String {
 }
 
 /// A group for each workload; repetitions as their median, reads and writes of a mix together.
-fn grouped(rows: &[ResultRow], values: &[&str], figure: Figure) -> Vec<Group> {
+fn grouped(
+    rows: &[ResultRow],
+    values: &[&str],
+    figure: Figure,
+    most: impl Fn(&ResultRow) -> Option<f64>,
+) -> Vec<Group> {
     let mut names: Vec<String> = Vec::new();
     for name in rows.iter().map(group_of) {
         if !names.contains(&name) {
@@ -216,7 +274,8 @@ fn grouped(rows: &[ResultRow], values: &[&str], figure: Figure) -> Vec<Group> {
         let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.iter().any(|(_, known)| known == value)).collect();
         let mut runs: Vec<f64> = here.chunk_by(|a, b| a.point == b.point).map(figure).collect();
         runs.sort_by(f64::total_cmp);
-        (value.to_owned(), runs.get(runs.len() / 2).copied())
+        let ceiling = here.first().and_then(|row| most(row));
+        Step { label: value.to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
     };
     let group =
         |name: &str| Group { name: name.to_owned(), bars: values.iter().map(|value| bar(name, value)).collect() };
@@ -235,6 +294,10 @@ mod tests {
     use analysis::testing::Recorded;
     use model::StageKind;
 
+    fn charts_of(rows: &[ResultRow]) -> Markup {
+        charts(rows, &[])
+    }
+
     /// A sweep whose points carry so many reads each.
     fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
         let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
@@ -249,10 +312,10 @@ mod tests {
 
     #[test]
     fn few_values_are_bars_and_many_numbers_are_lines_with_their_knee() {
-        let bars = charts(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
+        let bars = charts_of(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
         assert!(bars.contains("Requests per second by size") && bars.contains("Mean latency by size"), "{bars}");
         assert_eq!(bars.matches("class=\"groups\"").count(), 3);
-        let lines = charts(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
+        let lines = charts_of(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
         assert!(lines.contains("Requests per second over depth") && lines.contains("dot line knee"), "{lines}");
         assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
     }
@@ -265,7 +328,7 @@ mod tests {
             (row.workload, row.bytes) = ("large".to_owned(), row.ios << 23);
         }
         rows.extend(large);
-        let lines = charts(&rows).into_string();
+        let lines = charts_of(&rows).into_string();
         for title in ["Requests per second over depth", "Bandwidth in GB/s over depth"] {
             assert!(lines.contains(title), "{title}: {lines}");
         }
@@ -273,7 +336,7 @@ mod tests {
 
     #[test]
     fn without_a_sweep_there_is_no_chart() {
-        assert_eq!(charts(&swept("repetitions = 2", &[10, 20])), Markup::new());
-        assert_eq!(charts(&[]), Markup::new());
+        assert_eq!(charts_of(&swept("repetitions = 2", &[10, 20])), Markup::new());
+        assert_eq!(charts_of(&[]), Markup::new());
     }
 }

@@ -149,3 +149,62 @@ fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
     assert_eq!(page.matches("<section class=\"workload\"").count(), 50);
     assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
 }
+
+const SIZES: &str = "size = [\"1MiB\", \"2MiB\", \"4MiB\"]";
+
+/// A run of two workloads of 4 KiB over an axis; its one host's target is this.
+fn on_target(path: &str, axis: &str) -> model::Record {
+    let suite = format!("[[workload]]\nname = \"mix\"\nread = \"70%\"\n[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n");
+    let mut recorded = Recorded::new(&suite);
+    let plan = recorded.record().plan;
+    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
+    for ((stage, _), point) in stages.zip(&plan.points) {
+        for second in 0..4 {
+            let reads = (Op::Read, &*vec![400_000; 20_000]);
+            let writes = (Op::Write, &*vec![900_000; 9_000]);
+            let is_mix = point.workloads == ["mix"];
+            recorded.interval(stage, second, &[reads, writes][..if is_mix { 2 } else { 1 }]);
+        }
+    }
+    recorded.end();
+    let mut record = recorded.record();
+    record.plan.hosts[0].targets[0].path = path.to_owned();
+    record
+}
+
+#[test]
+fn every_chart_of_rates_has_the_ceiling_where_it_is_known_and_every_course_its_map() {
+    let page = render(&[&on_target("sim:cluster=vsan-four-corners", SIZES)]);
+    assert_balanced(&page);
+    assert!(page.contains("Share of the ceiling of vsan-four-corners"), "{page}");
+    // Two charts in groups with a key, six courses with a line, and none of it in charts of latency.
+    assert_eq!(page.matches("ceiling, and the share of it").count(), 2);
+    assert_eq!(
+        (page.matches(">ceiling 1.63 M (node ports").count(), page.matches(", all together").count()),
+        (3, 3),
+        "{page}"
+    );
+    assert_eq!(page.matches("<figcaption>Latency, how often, read").count(), 3);
+    assert_eq!(page.matches("<figcaption>Latency, how often<").count(), 3);
+    assert_eq!(page.matches("<figcaption>Latency, how often, write").count(), 3);
+}
+
+#[test]
+fn no_ceiling_is_taken_for_granted() {
+    // A parameter changes what the testbed can carry, and a folder says nothing of what is beneath it.
+    for path in ["sim:cluster=vsan-four-corners,path=smb", "sim:cluster=unheard-of", "sim:latency=1ms", "/data"] {
+        let page = render(&[&on_target(path, SIZES)]);
+        assert!(!page.contains("<line class=\"ceiling\"") && !page.contains("Share of the ceiling"), "{path}");
+    }
+}
+
+#[test]
+fn each_curve_of_a_sweep_has_a_ceiling_that_looks_like_it() {
+    let page = render(&[&on_target("sim:cluster=vsan-four-corners", "depth = \"1..8 x2\"")]);
+    assert!(page.contains("Requests per second over depth"), "{page}");
+    // Reads and writes of the mix have one ceiling, and share a line; what only reads has another.
+    let (_, chart) = page.split_once("Requests per second over depth").expect("a chart");
+    let (chart, _) = chart.split_once("</figure>").expect("a chart");
+    assert!(chart.contains("ceiling of mix read, mix write") && chart.contains("class=\"line roof\""), "{chart}");
+    assert!(chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof third\""), "{chart}");
+}

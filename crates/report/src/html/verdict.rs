@@ -3,6 +3,7 @@
 use crate::{findings, words};
 use analysis::ceiling::Reached;
 use analysis::{ResultRow, RunState};
+use model::plan::PlannedTarget;
 use model::{Op, Record};
 
 /// A change along a sweep by less than this share is not worth a sentence of so few.
@@ -51,7 +52,7 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
         } else {
             format!(" In all curves together, {} out of line.", are(odd, "point"))
         };
-        return Some(format!("{}{more}", findings::sentence(first)));
+        return Some(format!("{}{more}", findings::sentence(first, rows)));
     }
     let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
     for base in rows.iter().filter(|row| row.op != Op::Fsync && row.complete && row.iops() > 0.0) {
@@ -69,14 +70,14 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
         return Some("No value of the sweep changed a rate by a fifth or more.".to_owned());
     }
     Some(format!(
-        "What changed most is {} {}: from {} to {} its rate went from {} to {} IOPS ({:+.0} %).",
+        "What changed most is {} {}: from {} to {} its rate went from {} to {} IOPS ({}).",
         base.workload,
         base.op.name(),
         words::sweep(&base.sweep, None),
         words::sweep(&other.sweep, None),
         words::iops(base.iops()),
         words::iops(other.iops()),
-        share * 100.0
+        crate::compare::percent(share * 100.0)
     ))
 }
 
@@ -104,6 +105,10 @@ fn trust(record: &Record, rows: &[ResultRow]) -> String {
     }
     if errors > 0 {
         text.push_str(&format!("{} failed. ", words::counted(errors, "request")));
+    }
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+        text.push_str("The target was simulated. ");
     }
     let shrunk = words::shrunk(record.plan.scale, "were");
     if !shrunk.is_empty() {
@@ -150,7 +155,7 @@ mod tests {
         let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
         let text = told(swept, &[90, 9], true);
         assert!(text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"), "{text}");
-        assert!(text.contains("from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (-90 %)"), "{text}");
+        assert!(text.contains("from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"), "{text}");
         assert!(text.contains("reasons to doubt"), "a second is too short to quote: {text}");
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
         let curve = told("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n", &[10, 20, 40, 41], true);

@@ -1,13 +1,14 @@
 //! One workload after the other: how it went over time, and how its latencies are spread.
 
-use super::host_course;
 use super::markup::{Markup, classed, element, plain};
-use super::row::name;
-use crate::chart::{Line, Lines, Point, Scale};
-use crate::moment::time_words;
+use super::row::{ceiling_of, name};
+use super::{host_course, latency_map};
+use crate::chart::{Bands, Line, Lines, Point, Scale, reach};
+use crate::moment::{latency_words, time_words};
 use crate::words;
+use analysis::ceiling::{Limit, Reached};
 use analysis::{QUANTILES, ResultRow, SeriesPoint, series};
-use model::{Histogram, Nanos, Op, Record};
+use model::{Histogram, Op, Record};
 
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
@@ -17,21 +18,25 @@ const LEAST_POINTS: usize = 16;
 const STEPS: u32 = 20;
 /// So many sections may have all that they can use; more of them share [`POINTS_OF_PAGE`].
 const FULL_SECTIONS: usize = 8;
+/// So many sections have fine maps of latencies; those of more would weigh as much as all the rest.
+const MOST_FINE_MAPS: usize = 32;
 /// So many places the sections of a page of many have together: it must still open at once.
 const POINTS_OF_PAGE: usize = 800;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// A section for each workload of each point.
-pub fn sections(record: &Record, rows: &[ResultRow]) -> Markup {
+pub fn sections(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
     let fineness = Fineness::of(points.clone().count());
-    points.map(|rows| section(record, rows, fineness)).collect()
+    points.map(|rows| section(record, rows, reached, fineness)).collect()
 }
 
 /// How finely the lines of a section are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fineness {
+    /// Of the maps of latencies.
+    bands: Bands,
     /// Places on a line over time.
     points: usize,
     /// Quantiles in each tenfold step towards 1.
@@ -42,13 +47,18 @@ impl Fineness {
     /// Where there are so many sections.
     fn of(sections: usize) -> Fineness {
         if sections <= FULL_SECTIONS {
-            return Fineness { points: MOST_POINTS, steps: STEPS };
+            return Fineness { bands: Bands::FINE, points: MOST_POINTS, steps: STEPS };
         }
-        Fineness { points: (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS), steps: STEPS / 4 }
+        let points = (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS);
+        Fineness {
+            bands: if sections <= MOST_FINE_MAPS { Bands::FINE } else { Bands::COARSE },
+            points,
+            steps: STEPS / 4,
+        }
     }
 }
 
-fn section(record: &Record, rows: &[ResultRow], fineness: Fineness) -> Markup {
+fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: Fineness) -> Markup {
     let most = fineness.points;
     let Some(first) = rows.first() else { return Markup::new() };
     let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, most)));
@@ -60,9 +70,12 @@ fn section(record: &Record, rows: &[ResultRow], fineness: Fineness) -> Markup {
         })
         .collect();
     let instants = crate::occurrences::on_axis(record, first.stage);
-    let mut charts = rate(&drawn).render_with(&instants);
+    let mut charts = rate(&drawn, ceiling_of(reached, first)).render_with(&instants);
     for (op, points) in &drawn {
         charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
+        if let Some(map) = latency_map::map(*op, points, rows.len() > 1, fineness.bands) {
+            charts.push(map.render_with(&instants));
+        }
     }
     charts.push(host_course::chart(record, (first.stage, first.index), most, &instants));
     charts.push(distribution(rows, fineness.steps).render());
@@ -113,11 +126,6 @@ fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
     Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
 }
 
-/// A latency in words.
-pub fn latency_words(ns: f64) -> String {
-    Nanos(ns.round() as u64).to_string()
-}
-
 /// The style of an operation's line.
 pub fn line_of(op: Op) -> &'static str {
     match op {
@@ -134,15 +142,18 @@ fn is_files(series: &[(Op, Vec<SeriesPoint>)]) -> bool {
     series.iter().any(|(op, _)| op.is_metadata())
 }
 
-fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
+fn rate(series: &[(Op, Vec<SeriesPoint>)], reached: Option<&Reached>) -> Lines {
     let line = |(op, points): &(Op, Vec<SeriesPoint>)| Line {
         name: op.name().to_owned(),
         style: line_of(*op),
         points: points.iter().map(rate_at).collect(),
     };
-    let lines: Vec<Line> = series.iter().map(line).collect();
+    let mut lines: Vec<Line> = series.iter().map(line).collect();
     let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let ceiling = reached.and_then(|one| one.ceiling.binding());
+    let top = reach(std::iter::once(most), ceiling.iter().map(|limit| limit.iops));
+    lines.extend(ceiling.map(|limit| roof(series, limit, top)));
     let description = format!("From {} to {} requests per second", words::iops(least.min(most)), words::iops(most));
     Lines {
         title: format!("{} over time", if is_files(series) { "Operations per second" } else { "IOPS" }),
@@ -150,9 +161,24 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)]) -> Lines {
         x: time_axis(series),
         x_name: "time",
         x_words: time_words,
-        y: Scale::linear_to(most),
+        y: Scale::linear_to(top),
         y_words: words::iops,
         lines,
+    }
+}
+
+/// The ceiling from the first place to the last; a name alone where it lies far above the picture, which ends at `top`.
+fn roof(series: &[(Op, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
+    let ends = series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
+    let at = |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
+    let points = if limit.iops <= top { ends.map(|ends| ends.map(at).to_vec()) } else { None };
+    let both = if series.len() > 1 { ", all together" } else { "" };
+    let far = if points.is_none() { ", above the picture" } else { "" };
+    let layer = crate::ceiling::layer(limit.layer);
+    Line {
+        name: format!("ceiling {} ({layer}{both}{far})", words::iops(limit.iops)),
+        style: "line roof",
+        points: points.unwrap_or_default(),
     }
 }
 

@@ -18,8 +18,19 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
         return Markup::new();
     }
     let mut content = plain("h2", format!("By {}", by.head()));
+    // Parts by label or place are a few and are the finding; hosts are many, and mostly alike.
+    let is_folded = by == By::Host;
+    if is_folded {
+        content.push(spread(&parts, by));
+    }
     for (row, shares) in parts.into_iter().take(MOST_RESULTS) {
-        content.push(one(row, shares, by));
+        if is_folded {
+            let summary = plain("summary", format!("{}, {}, by {}", name(row), row.op.name(), by.head()));
+            content.push(plain("details", [summary, one(row, shares, by)]));
+        } else {
+            content.push(plain("h3", format!("{}, {}", name(row), row.op.name())));
+            content.push(one(row, shares, by));
+        }
     }
     if rows.len() > MOST_RESULTS {
         let text = format!(
@@ -32,18 +43,57 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
     plain("section", content)
 }
 
+/// A line for each result: its slowest part, the one in the middle and its fastest, and how far they lie apart.
+fn spread(parts: &[(&ResultRow, Vec<Share>)], by: By) -> Markup {
+    let head = ["Result", "Op", "Slowest", "", "In the middle", "Fastest", "", "Slowest to fastest"];
+    let head = head.into_iter().zip(0..).map(|(word, column)| {
+        element("th", &[("scope", "col"), ("class", if matches!(column, 2 | 4 | 5 | 7) { "number" } else { "" })], word)
+    });
+    let head = plain("thead", plain("tr", head.collect::<Markup>()));
+    let body: Markup = parts.iter().filter_map(|(row, shares)| spread_row(row, shares)).collect();
+    let caption = plain(
+        "caption",
+        format!(
+            "Requests per second of each {0}; slowest to fastest: what the slowest had of the fastest's. Every {0} stands in the folds of the \
+             page, and in `plimsoll show RUN --by {0}`.",
+            by.head()
+        ),
+    );
+    classed("div", "scroll", element("table", &[], [caption, head, plain("tbody", body)]))
+}
+
+fn spread_row(row: &ResultRow, shares: &[Share]) -> Option<Markup> {
+    let mut rising: Vec<&Share> = shares.iter().collect();
+    rising.sort_by(|a, b| a.iops().total_cmp(&b.iops()));
+    let (slowest, fastest) = (rising.first()?, rising.last()?);
+    let middle = rising.get(rising.len() / 2)?;
+    let number = |text: String| classed("td", "number", text);
+    let apart = if fastest.iops() > 0.0 { words::share(slowest.iops() / fastest.iops()) } else { "–".to_owned() };
+    let cells = [
+        element("th", &[("scope", "row")], name(row)),
+        plain("td", row.op.name()),
+        number(words::iops(slowest.iops())),
+        plain("td", &slowest.name),
+        number(words::iops(middle.iops())),
+        number(words::iops(fastest.iops())),
+        plain("td", &fastest.name),
+        number(apart),
+    ];
+    Some(plain("tr", cells))
+}
+
 fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
-    let title = format!("{}, {}", name(row), row.op.name());
     let all = shares.len();
     let (shown, left_out) = windowed(shares);
-    let bar = |share: &Share| Bar { name: share.name.clone(), parts: vec![(style(row.op), share.iops())] };
+    let bar =
+        |share: &Share| Bar { name: share.name.clone(), parts: vec![(style(row.op), share.iops())], ceiling: None };
     let bars = Bars {
         title: format!("Requests per second by {}", by.head()),
         words: words::iops,
         legend: Vec::new(),
         bars: shown.iter().map(bar).collect(),
     };
-    let mut content = plain("h3", title);
+    let mut content = Markup::new();
     if left_out > 0 {
         let text = format!(
             "The {} slowest and the {} fastest of {all}, in rising order; {left_out} between them are not shown.",
@@ -104,5 +154,15 @@ mod tests {
         let has = |host: &str| many.contains(&format!("<th scope=\"row\">{host}</th>"));
         assert!(has("node0") && has("node9") && has("node20") && has("node29"));
         assert!(!has("node10") && !has("node19"));
+    }
+
+    #[test]
+    fn hosts_are_folded_under_their_slowest_and_fastest() {
+        let few = page(3);
+        assert_eq!(few.matches("<details>").count(), 1, "{few}");
+        let (spread, folded) = few.split_once("<details>").expect("a fold");
+        assert!(spread.contains("<td>node0</td>") && spread.contains("<td>node2</td>"), "{spread}");
+        assert!(spread.contains("<td class=\"number\">83 %</td>"), "10 of 12 requests: {spread}");
+        assert!(folded.contains("<svg") && folded.contains("<th scope=\"row\">node1</th>"), "{folded}");
     }
 }

@@ -73,7 +73,7 @@ pub struct Judged(Option<Markup>);
 /// Computes results and doubts, which takes its time for a long run.
 pub fn judge(record: &Record) -> Judged {
     let rows = analysis::results(record);
-    Judged((!rows.is_empty()).then(|| crate::html::results::section(record, &rows)))
+    Judged((!rows.is_empty()).then(|| crate::html::results::section(record, &rows, &[])))
 }
 
 /// What a view of a run knows.

@@ -1,12 +1,12 @@
 //! The charts of a running run, all hosts together or one of them, drawn like those of the report.
 
 use super::board::Board;
-use super::load::{HostLoad, Load, OpLoad, System, Told, band_bounds};
+use super::load::{HostLoad, Load, OpLoad, System, Told};
 use super::track::Slot;
-use crate::chart::{Cell, Heat, Line, Lines, Point, Scale};
+use crate::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
 use crate::html::markup::{Markup, classed};
-use crate::html::workload::{LATENCIES, latency_words, line_of};
-use crate::moment::time_words;
+use crate::html::workload::{LATENCIES, line_of};
+use crate::moment::{latency_words, time_words};
 use crate::words;
 use model::Op;
 
@@ -149,7 +149,7 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat 
     for (slot, told) in slots.iter().zip(told) {
         let all: u64 = told.bands.iter().map(|(_, count)| count).sum();
         for (band, count) in &told.bands {
-            let (low, high) = band_bounds(*band);
+            let (low, high) = Bands::COARSE.bounds(*band);
             let y = ((low as f64).max(1.0), high as f64);
             cells.push(Cell { x: (slot.start_s, slot.end_s), y, share: *count as f64 / all.max(1) as f64 });
         }

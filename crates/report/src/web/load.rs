@@ -1,13 +1,10 @@
 //! What is kept of a stretch of a run: requests and latencies, and what the hosts' kernels counted.
 
 use super::track::Part;
+use crate::chart::Bands;
 use model::counters::{Layer, Metric};
-use model::histogram::{bucket_bounds, bucket_of};
 use model::{CounterSample, EncodedHistogram, Histogram, Op};
 use std::collections::BTreeMap;
-
-/// A band of the heat map is so many buckets of a histogram wide, as a power of two: two bands for each doubling.
-const BAND_BITS: u32 = 6;
 
 /// What all hosts together did in a stretch.
 #[derive(Debug, Default)]
@@ -61,7 +58,7 @@ pub struct Latency {
 pub struct Told {
     /// p50, p99, p99.9 and the maximum, in ns; `None` where nothing was completed.
     pub quantiles_ns: Option<[u64; 4]>,
-    /// Counts by band, in rising order; see [`band_bounds`].
+    /// Counts by band, in rising order; see [`Bands`].
     pub bands: Vec<(usize, u64)>,
 }
 
@@ -69,22 +66,8 @@ impl Told {
     fn of(histogram: &Histogram) -> Told {
         let quantile = |share| histogram.quantile_ns(share).unwrap_or(0);
         let quantiles = [quantile(0.5), quantile(0.99), quantile(0.999), histogram.max_ns().unwrap_or(0)];
-        let mut bands: Vec<(usize, u64)> = Vec::new();
-        for (low, _, count) in histogram.buckets() {
-            let band = bucket_of(low) >> BAND_BITS;
-            match bands.last_mut().filter(|(last, _)| *last == band) {
-                Some((_, sum)) => *sum += count,
-                None => bands.push((band, count)),
-            }
-        }
-        Told { quantiles_ns: (histogram.count() > 0).then_some(quantiles), bands }
+        Told { quantiles_ns: (histogram.count() > 0).then_some(quantiles), bands: Bands::COARSE.count(histogram) }
     }
-}
-
-/// From where to where a band of the heat map goes, in ns; the upper end is the next one's lower end.
-pub fn band_bounds(band: usize) -> (u64, u64) {
-    let first = band << BAND_BITS;
-    (bucket_bounds(first).0, bucket_bounds(first + (1 << BAND_BITS) - 1).1 + 1)
 }
 
 impl Latency {
@@ -263,9 +246,9 @@ mod tests {
     fn bands_adjoin_and_hold_what_they_count() {
         for value in [0u64, 1, 255, 256, 4_095, 4_096, 1_000_000, 30_000_000_000] {
             let band = Told::of(&histogram(&[value])).bands[0].0;
-            let (low, high) = band_bounds(band);
+            let (low, high) = Bands::COARSE.bounds(band);
             assert!(low <= value && value < high, "{value} in {low} to {high}");
-            assert_eq!(band_bounds(band + 1).0, high);
+            assert_eq!(Bands::COARSE.bounds(band + 1).0, high);
         }
     }
 
