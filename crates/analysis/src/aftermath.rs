@@ -255,6 +255,19 @@ mod tests {
     }
 
     #[test]
+    fn a_dip_lasts_until_its_last_low_interval_even_if_the_mean_of_three_is_back_before() {
+        // A file beside which another program wrote for three seconds, 5.7 s after a mark.
+        let rates = [
+            46_473, 25_156, 26_340, 24_837, 28_753, 28_428, 25_825, 25_467, 21_533, 20_237, 20_352, 26_464, 21_443,
+            25_985, 26_060, 26_542, 21_734, 31_107, 5_630, 4_445, 8_226, 23_915, 25_183, 27_477, 19_800, 26_076,
+            32_327,
+        ];
+        let found = aftermath(&series(rates.map(f64::from)), 12.0).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s, found.lowest), (Some(6.0), Some(9.0), 4_445.0));
+        assert!((found.missing_ios - (3.0 * found.before - 18_301.0)).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
     fn a_fall_within_the_noise_is_no_dip_and_its_depth_is_told_all_the_same() {
         // Before the event every fifth interval stalls too: one more says nothing of the event.
         let stalls = series((0..60).map(|s| if s % 5 == 3 { 5_000.0 } else { 20_000.0 }));
