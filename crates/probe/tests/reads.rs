@@ -10,8 +10,8 @@ use std::path::Path;
 
 /// Reads that a reading may take: it is 411 of 204 files.
 const MOST_READS: u64 = 450;
-/// Bytes that it may read.
-const MOST_BYTES: u64 = 200_000;
+/// Bytes that it may read: they are 245,305, which is every file once.
+const MOST_BYTES: u64 = 260_000;
 
 /// Reads of files of this thread and what they brought, as the kernel counts them (man 5 proc_pid_io).
 fn reads_and_bytes() -> [u64; 2] {
