@@ -5,6 +5,7 @@ use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
 use super::requests::Requests;
+use crate::words;
 
 /// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks for it only: a thousand hosts with a
 /// hundred devices each are 93 MiB for each scrape, of which a Prometheus would drop most.
@@ -93,8 +94,8 @@ impl Scrape {
         out.extend(gauge(form, "plimsoll_hosts_detailed", help, &[], Value::Whole(u128::from(is_whole))));
         if !is_whole && form == Form::Text {
             let words = format!(
-                "# Left out: what each device, port, mount and share of {} hosts counts. Of up to {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
-                self.names.len()
+                "# Left out: what each device, port, mount and share of {} counts. Of up to {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
+                words::counted(self.names.len() as u64, "host")
             );
             out.extend(words.into_bytes());
         }
