@@ -260,6 +260,10 @@ fn a_run_file_is_watched_again() {
     record(folder.path());
     let told = objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json"]).with_code(0).out);
     assert!(told.len() >= 2, "{told:?}");
+    assert!(told.iter().all(|object| object["devices"].is_array() && object.get("cores").is_none()), "{told:?}");
+    let with_cores = objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json", "--cores"]).with_code(0).out);
+    assert!(with_cores.iter().all(|object| object["cores"].is_array() && object["ports"].is_array()), "{with_cores:?}");
+    plimsoll(folder.path(), &["watch", "r.plimsoll", "--cores"]).with_code(2);
     let times: Vec<u64> = told.iter().map(|object| object["unix_ns"].as_u64().expect("a time")).collect();
     assert!(times.is_sorted());
     // In the few milliseconds of a short stage the kernel may count no CPU time at all.

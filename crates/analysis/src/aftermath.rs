@@ -10,6 +10,10 @@ const BEFORE_S: f64 = 300.0;
 const LEAST_BEFORE: usize = 5;
 /// Intervals whose mean counts as a level: one alone may be chance.
 const RUN: usize = 3;
+/// How many standard deviations a run of intervals lies below the level before, at least, in a dip.
+const RUN_SIGMAS: f64 = 4.0;
+/// The same of an interval that is a dip by itself: as many intervals as a run has are not there to agree.
+const ALONE_SIGMAS: f64 = 5.0;
 
 /// One interval of what is looked at: a host, a worker or all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,12 +33,15 @@ pub struct Interval {
 pub struct Aftermath {
     /// Requests per second before it.
     pub before: f64,
-    /// The lowest rate of an interval from the event to the recovery, or to the end.
+    /// How much the rate of an interval scattered before it: their standard deviation ÷ their mean. What is within it is no dip.
+    pub noise: f64,
+    /// The lowest rate of an interval from the event to the recovery, or to the end of the stage where there was no dip or no recovery.
+    /// Intervals shorter than half of those before count for it as a part of the one before them.
     pub lowest: f64,
     /// From the event to the first interval of the dip, in seconds; `None` where there was no dip.
     pub began_after_s: Option<f64>,
-    /// From the event to the first of three intervals that are on average back within 5 % of the level before (or within its own noise, if that is
-    /// wider); 0 where there was no dip, `None` where it was not reached before the end.
+    /// From the event to the first interval after the dip that is back within 5 % of the level before (or within its own noise, if that is
+    /// wider), and is so on average with the two behind it; 0 where there was no dip, `None` where it was not reached before the end.
     pub recovered_after_s: Option<f64>,
     /// Requests that the level before would have brought until the recovery, or the end, and that did not come.
     pub missing_ios: f64,
@@ -46,7 +53,11 @@ pub struct Aftermath {
 impl Aftermath {
     /// How deep the dip was: 1 is a standstill, 0 none.
     pub fn depth(&self) -> f64 {
-        if self.before > 0.0 { (1.0 - self.lowest / self.before).clamp(0.0, 1.0) } else { 0.0 }
+        if self.before > 0.0 && self.began_after_s.is_some() {
+            (1.0 - self.lowest / self.before).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     /// How long the dip was, in seconds; `None` where there was none, or no end of it.
@@ -67,30 +78,80 @@ pub fn aftermath(intervals: &[Interval], event_s: f64) -> Option<Aftermath> {
         return None;
     }
     let noise = relative_deviation(&past.iter().map(|one| rate(&[*one])).collect::<Vec<f64>>()).unwrap_or(0.0);
-    // Four standard deviations of the mean of a run of intervals.
-    let near = before * (1.0 - NEAR.max(4.0 * noise / (RUN as f64).sqrt()));
-    let is_low = |place: &usize| rate(&after[*place..after.len().min(place + RUN)]) < near;
-    let dip = (0..after.len()).find(is_low);
-    let recovery = dip.map_or(Some(0), |dip| (dip..after.len()).find(|place| !is_low(place)));
-    let during = &after[dip.unwrap_or(0)..recovery.unwrap_or(after.len())];
-    // A run is low before its first low interval is reached: the dip is where the rate itself is low.
-    let began = during.iter().position(|one| rate(&[*one]) < near);
-    let during = &during[began.unwrap_or(0)..];
+    let limits = Limits::of(before, noise, &past);
+    let began = limits.dip(after);
+    let recovery = began.map(|began| limits.recovery(after, began));
+    let end = recovery.flatten().unwrap_or(after.len());
+    let during = began.map_or(&after[..0], |began| &after[began..end]);
     let since = |one: &Interval| (one.start_s - event_s).max(0.0);
-    let low = during.iter().map(|one| rate(&[*one])).fold(before, f64::min);
     let time: f64 = during.iter().map(|one| one.length_s).sum();
     let done: f64 = during.iter().map(|one| one.ios).sum();
     Some(Aftermath {
         before,
-        lowest: low,
-        began_after_s: began.and(during.first()).map(since),
-        recovered_after_s: match dip {
+        noise,
+        lowest: limits.lowest(&after[..end]),
+        began_after_s: during.first().map(since),
+        recovered_after_s: match recovery {
             None => Some(0.0),
-            Some(_) => recovery.map(|place| since(&after[place])),
+            Some(place) => place.map(|place| since(&after[place])),
         },
         missing_ios: (before * time - done).max(0.0),
         extra_latency_ns: latency(during).zip(latency(&past)).map(|(during, before)| during - before),
     })
+}
+
+/// Below which rates a dip is one.
+struct Limits {
+    /// The mean of a run, and every interval of a dip that is found by it.
+    near: f64,
+    /// An interval by itself.
+    alone: f64,
+    /// A shorter interval says little by itself, in seconds.
+    least_length_s: f64,
+}
+
+impl Limits {
+    fn of(before: f64, noise: f64, past: &[Interval]) -> Limits {
+        let mean_length_s = past.iter().map(|one| one.length_s).sum::<f64>() / past.len().max(1) as f64;
+        let run = RUN as f64;
+        Limits {
+            near: before * (1.0 - NEAR.max(RUN_SIGMAS * noise / run.sqrt())),
+            // As many requests as a run that is just low lacks.
+            alone: before * (1.0 - (run * NEAR).max(ALONE_SIGMAS * noise)),
+            least_length_s: mean_length_s / 2.0,
+        }
+    }
+
+    /// The first interval of a dip: one that is very low by itself, or the first low one of a run that is low.
+    fn dip(&self, after: &[Interval]) -> Option<usize> {
+        let is_alone = |one: &Interval| one.length_s >= self.least_length_s && rate(&[*one]) < self.alone;
+        let alone = after.iter().position(is_alone);
+        // Whole runs only: what is left at the end is too little to be a level.
+        let low_run = (0..(after.len() + 1).saturating_sub(RUN)).find(|place| self.is_run_low(after, *place));
+        // The mean of a low run is low: so is one of it.
+        let in_run = low_run.and_then(|run| Some(run + after[run..].iter().position(|one| rate(&[*one]) < self.near)?));
+        alone.into_iter().chain(in_run).min()
+    }
+
+    /// Where the level before is reached again. A run alone would not do: after a standstill, a burst may make up for it at once.
+    fn recovery(&self, after: &[Interval], began: usize) -> Option<usize> {
+        let is_back = |place: &usize| rate(&[after[*place]]) >= self.near && !self.is_run_low(after, *place);
+        (began + 1..after.len()).find(is_back)
+    }
+
+    /// Whether the run that begins at `place` is low; the last runs have fewer intervals.
+    fn is_run_low(&self, after: &[Interval], place: usize) -> bool {
+        rate(&after[place..after.len().min(place + RUN)]) < self.near
+    }
+
+    /// The lowest rate of an interval; a short one is taken with the one before it.
+    fn lowest(&self, intervals: &[Interval]) -> f64 {
+        let rates = intervals.iter().enumerate().map(|(place, one)| {
+            let is_short = one.length_s < self.least_length_s;
+            rate(&intervals[place.saturating_sub(usize::from(is_short))..=place])
+        });
+        rates.fold(f64::INFINITY, f64::min)
+    }
 }
 
 fn rate(intervals: &[Interval]) -> f64 {
@@ -169,6 +230,62 @@ mod tests {
             dips += u32::from(aftermath(&noise, 60.0).is_some_and(|found| found.recovered_after_s != Some(0.0)));
         }
         assert!(dips <= 60, "{dips} of 500");
+    }
+
+    #[test]
+    fn one_interval_that_stalls_is_a_dip_even_if_a_burst_makes_up_for_it() {
+        // The requests of a standstill come back together, before it or after it: the mean of three intervals is that of before.
+        for (around, began_s) in
+            [([1_000.0, 0.0, 3_000.0], 18.0), ([3_000.0, 0.0, 1_000.0], 18.0), ([0.0, 3_000.0, 1_000.0], 17.0)]
+        {
+            let mut rates = [1_000.0; 60];
+            rates[37..40].copy_from_slice(&around);
+            let found = aftermath(&series(rates), 20.0).expect("an aftermath");
+            assert_eq!(
+                (found.began_after_s, found.recovered_after_s),
+                (Some(began_s), Some(began_s + 1.0)),
+                "{around:?}"
+            );
+            assert_eq!((found.lowest, found.missing_ios, found.depth()), (0.0, 1_000.0, 1.0), "{around:?}");
+        }
+        let mut at_once = [1_000.0; 60];
+        (at_once[20], at_once[21]) = (500.0, 1_500.0);
+        let found = aftermath(&series(at_once), 20.0).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s, found.lowest), (Some(0.0), Some(1.0), 500.0));
+    }
+
+    #[test]
+    fn a_dip_lasts_until_its_last_low_interval_even_if_the_mean_of_three_is_back_before() {
+        // A file beside which another program wrote for three seconds, 5.7 s after a mark.
+        let rates = [
+            46_473, 25_156, 26_340, 24_837, 28_753, 28_428, 25_825, 25_467, 21_533, 20_237, 20_352, 26_464, 21_443,
+            25_985, 26_060, 26_542, 21_734, 31_107, 5_630, 4_445, 8_226, 23_915, 25_183, 27_477, 19_800, 26_076,
+            32_327,
+        ];
+        let found = aftermath(&series(rates.map(f64::from)), 12.0).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s, found.lowest), (Some(6.0), Some(9.0), 4_445.0));
+        assert!((found.missing_ios - (3.0 * found.before - 18_301.0)).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn a_fall_within_the_noise_is_no_dip_and_its_depth_is_told_all_the_same() {
+        // Before the event every fifth interval stalls too: one more says nothing of the event.
+        let stalls = series((0..60).map(|s| if s % 5 == 3 { 5_000.0 } else { 20_000.0 }));
+        let found = aftermath(&stalls, 30.0).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s, found.missing_ios), (None, Some(0.0), 0.0));
+        assert_eq!((found.before, found.lowest), (17_000.0, 5_000.0));
+        assert!(found.noise > 0.3, "{found:?}");
+        let calm = aftermath(&series([1_000.0; 60]), 30.0).expect("an aftermath");
+        assert_eq!((calm.lowest, calm.noise), (1_000.0, 0.0));
+    }
+
+    #[test]
+    fn a_remnant_of_an_interval_at_the_end_is_no_dip() {
+        let mut intervals = series([1_000.0; 60]);
+        intervals.push(Interval { start_s: 60.0, length_s: 0.01, ios: 8.0, latency_ns: 8e6 });
+        let found = aftermath(&intervals, 30.0).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s), (None, Some(0.0)));
+        assert!(found.lowest > 990.0, "{found:?}");
     }
 
     #[test]

@@ -230,6 +230,10 @@ pub struct WatchArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// With --json: each logical CPU of each host, too.
+    #[arg(long, requires = "json")]
+    pub cores: bool,
+
     /// Who else may see them.
     #[command(flatten)]
     pub share: WatchShareArgs,

@@ -13,7 +13,7 @@ crate::spec::words! {
         Interrupt = "interrupt",
         /// The clock of a logical CPU, by its number.
         Clock = "clock",
-        /// A thread of ours, by its number in the system.
+        /// A thread, by its number in the system. No version has told of any: workers have their CPU time in their samples.
         Thread = "thread",
         /// The host's memory; one entry without a name.
         Memory = "memory",

@@ -256,63 +256,11 @@ fn an_smb_share_is_counted() {
 }
 
 #[test]
-fn threads_of_ours_are_watched_until_they_end() {
-    let folder = folder();
-    let put = |user: u64, run: u64| {
-        put(folder.path(), "proc/self/task/12/stat", &format!("12 (a b) S 1 2 3 4 5 6 7 8 9 10 {user} 3 0\n"));
-        put(folder.path(), "proc/self/task/12/schedstat", &format!("{run} 5 1\n"));
-    };
-    let mut counters = open(folder.path());
-    put(1, 10);
-    counters.watch_threads(&[12, 13]);
-    counters.read();
-    put(4, 40);
-    let sample = counters.read();
-    assert_eq!(sample.get(Layer::Thread, "12", Metric::UserNs), Some(30_000_000));
-    assert_eq!(sample.get(Layer::Thread, "12", Metric::RunNs), Some(30));
-    assert_eq!(sample.entry(Layer::Thread, "13"), None);
-    counters.watch_threads(&[]);
-    assert_eq!(counters.read().entry(Layer::Thread, "12"), None);
-}
-
-/// The kernel's clock of a thread's CPU time is what its counters are held against: no time is asserted, but that both agree.
-#[test]
-fn a_threads_cpu_time_is_that_of_its_own_clock() {
-    use rustix::time::{ClockId, clock_gettime};
-    let cpu_ns = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    let this = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-    let mut counters = Counters::open(&Tree::real());
-    counters.watch_threads(&[this]);
-    counters.read();
-    let before = cpu_ns();
-    while cpu_ns() - before < 400_000_000 {
-        std::hint::black_box((0..10_000u64).sum::<u64>());
-    }
-    let (burnt, sample) = (cpu_ns() - before, counters.read());
-    let name = this.to_string();
-    // Kernels without scheduler statistics count in ticks of 10 ms alone.
-    let (counted, tolerance) = match sample.get(Layer::Thread, &name, Metric::RunNs) {
-        Some(run) => (run, burnt / 50),
-        None => {
-            let part = |metric| sample.get(Layer::Thread, &name, metric).expect("ticks");
-            (part(Metric::UserNs) + part(Metric::SystemNs), 30_000_000)
-        }
-    };
-    assert!(counted.abs_diff(burnt) <= tolerance, "{counted} ns counted, {burnt} ns burnt");
-}
-
-#[test]
 fn this_very_host_can_be_counted() {
     let mut counters = Counters::open(&Tree::real());
-    let this = std::process::id();
-    counters.watch_threads(&[this]);
     counters.read();
     let sample = counters.read();
     assert!(sample.get(Layer::Memory, "", Metric::FreeBytes).is_some_and(|bytes| bytes > 0));
     assert!(sample.get(Layer::Host, "", Metric::ContextSwitches).is_some());
     assert!(sample.entries.iter().any(|entry| entry.layer == Layer::Cpu));
-    assert!(sample.get(Layer::Thread, &this.to_string(), Metric::UserNs).is_some());
 }

@@ -10,7 +10,7 @@ use model::{CounterSample, Nanos};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use report::watch::{State, Subject, draw};
-use report::web::metrics::Form;
+use report::web::metrics::{Detail, Form};
 use report::web::watched::Watching;
 use report::web::{Shown, View};
 use std::time::Instant;
@@ -44,9 +44,14 @@ fn main() {
         let bytes: usize = watching.fragments(&view).iter().map(|(_, text)| text.len()).sum();
         println!("page of {what}: {} KiB in {:.1} ms", bytes >> 10, began.elapsed().as_secs_f64() * 1e3);
     }
-    let began = Instant::now();
-    let bytes = watching.metrics(Form::Text).len();
-    println!("/metrics: {} MiB in {:.0} ms", bytes >> 20, began.elapsed().as_secs_f64() * 1e3);
+    for (what, detail) in [("", Detail::Auto), ("?detail=1", Detail::Whole)] {
+        let began = Instant::now();
+        let scrape = watching.metrics(detail);
+        let taken_ms = began.elapsed().as_secs_f64() * 1e3;
+        let bytes = scrape.render(Form::Text).len();
+        let ms = began.elapsed().as_secs_f64() * 1e3;
+        println!("/metrics{what}: taken in {taken_ms:.1} ms, {} KiB in {ms:.0} ms", bytes >> 10);
+    }
     drop(state);
 }
 

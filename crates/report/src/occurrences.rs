@@ -81,12 +81,13 @@ fn at(occurrence: &Occurrence) -> String {
 }
 
 /// The figures of an aftermath, as a table has them.
-fn cells(found: &Aftermath) -> [String; 7] {
+fn cells(found: &Aftermath) -> [String; 8] {
     let seconds = |s: Option<f64>| s.map(|s| time_words((s * 10.0).round() / 10.0));
     let dip = found.began_after_s.is_some();
     let none = || "–".to_owned();
     [
         words::iops(found.before),
+        words::share(found.noise),
         words::iops(found.lowest),
         if dip { words::share(found.depth()) } else { "no dip".to_owned() },
         if dip { seconds(found.began_after_s).unwrap_or_else(none) } else { none() },
@@ -100,16 +101,17 @@ fn cells(found: &Aftermath) -> [String; 7] {
     ]
 }
 
-const HEADS: [&str; 7] = ["before", "lowest", "depth", "dip after", "back after", "missing", "latency"];
+const HEADS: [&str; 8] = ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
 
 /// What the heads mean, under every table.
-const LEGEND: &str = "Before: requests per second before the event. Back after: until the rate is within 5 % of that again (or within its own noise, if that is \
+const LEGEND: &str = "Before: requests per second before the event. Noise: how much intervals scattered before it (standard deviation ÷ mean); what is \
+                      within four of these over three intervals, or five in one, is no dip. Lowest: of one interval, until it is back or the stage ends. Back after: until the rate is within 5 % of that again (or within its own noise, if that is \
                       wider). Missing: requests that the level before would have brought. Latency: mean in the dip against before. It says what came after the \
                       event, not what caused it.";
 
 /// The lines of one effect: name and figures, in total and for each host.
-fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 7])> {
-    let mut lines: Vec<(String, [String; 7])> =
+fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 8])> {
+    let mut lines: Vec<(String, [String; 8])> =
         effect.total.iter().map(|found| ("all".to_owned(), cells(found))).collect();
     let mut hosts: Vec<&(u32, Aftermath)> = effect.hosts.iter().collect();
     if hosts.len() > most_hosts {
@@ -215,6 +217,7 @@ fn after(effect: &Effect, plan: &Plan) -> Value {
 fn figures(found: &Aftermath) -> Value {
     json!({
         "before_iops": found.before,
+        "noise": found.noise,
         "lowest_iops": found.lowest,
         "depth": found.depth(),
         "began_after_s": found.began_after_s,

@@ -116,6 +116,8 @@ fn name(facts: &[HostFacts], host: u32) -> &str {
 /// Lines for a log or a script.
 struct Log {
     is_json: bool,
+    /// JSON has every logical CPU, too.
+    with_cores: bool,
     /// Intervals that each host still has to tell; `None` for a host that is lost.
     left: Vec<Option<u64>>,
     /// All that was asked for was written, or nobody reads it any more.
@@ -124,7 +126,8 @@ struct Log {
 
 impl Log {
     fn new(args: &WatchArgs, hosts: usize) -> Log {
-        Log { is_json: args.json, left: vec![Some(args.count.unwrap_or(u64::MAX)); hosts], is_done: false }
+        let left = vec![Some(args.count.unwrap_or(u64::MAX)); hosts];
+        Log { is_json: args.json, with_cores: args.cores, left, is_done: false }
     }
 
     /// Writes what a host told. False when that was the last.
@@ -161,7 +164,10 @@ impl Log {
             eprintln!("note: {}: {note}", host.hostname);
         }
         let told = figures::figures(sample, host);
-        let object = lines::object(&host.hostname, unix_ns, sample.length_ns, &told);
+        let object = match self.is_json {
+            true => lines::object(host, unix_ns, sample, self.with_cores),
+            false => serde_json::Value::Null,
+        };
         self.write(unix_ns, &lines::line(&host.hostname, &told), &object)
     }
 

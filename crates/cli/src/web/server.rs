@@ -11,6 +11,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use report::web::metrics::{Form, Scrape};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -58,6 +59,8 @@ struct Shared {
     marker: Option<Marker>,
     boot: String,
     streams: Arc<Semaphore>,
+    /// Who writes metrics just now.
+    scrapes: Semaphore,
     over: watch::Receiver<bool>,
 }
 
@@ -89,7 +92,8 @@ impl Server {
         let (over, told) = watch::channel(false);
         let is_guarded = token.is_some();
         let boot = format!("{}-{}", std::process::id(), super::unix_ns());
-        let shared = Shared { site, token, marker, boot, streams: Arc::new(Semaphore::new(MOST_STREAMS)), over: told };
+        let (streams, scrapes) = (Arc::new(Semaphore::new(MOST_STREAMS)), Semaphore::new(1));
+        let shared = Shared { site, token, marker, boot, streams, scrapes, over: told };
         let thread = std::thread::Builder::new()
             .name("web".to_owned())
             .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
@@ -174,7 +178,7 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             response
         }
-        Verdict::Welcome => welcome(shared, &request),
+        Verdict::Welcome => welcome(shared, &request).await,
     };
     let headers = response.headers_mut();
     for (name, value) in [
@@ -235,14 +239,14 @@ fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
     response
 }
 
-fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+async fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
     // Several such headers are one, their values in turn (RFC 9110, 5.3).
     let accept = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let accept = accept.collect::<Vec<_>>().join(",");
     match site::answer(&shared.site, path, query, &accept, &shared.boot, shared.token.is_some()) {
         Answer::Text(status, kind, text) => reply(status, kind, Full::from(text).boxed()),
-        Answer::Metrics(form, bytes) => reply(StatusCode::OK, form.content_type(), Full::from(bytes).boxed()),
+        Answer::Metrics(form, scrape) => scraped(shared, form, scrape).await,
         Answer::Stream(view) => {
             let Site::Live(board) = &shared.site else { return refusal(StatusCode::NOT_FOUND, "") };
             let Ok(permit) = Arc::clone(&shared.streams).try_acquire_owned() else {
@@ -257,6 +261,19 @@ fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> 
             });
             reply(StatusCode::OK, "text/event-stream", Lines(lines).boxed())
         }
+    }
+}
+
+/// Writes metrics on a thread of their own: those of a thousand hosts take a second, in which pages are to be answered. One after the other,
+/// because each may be a hundred MiB.
+async fn scraped(shared: &Shared, form: Form, scrape: Box<Scrape>) -> Response<Body> {
+    let Ok(_permit) = shared.scrapes.acquire().await else { return refusal(StatusCode::SERVICE_UNAVAILABLE, "") };
+    match tokio::task::spawn_blocking(move || scrape.render(form)).await {
+        Ok(bytes) => reply(StatusCode::OK, form.content_type(), Full::from(bytes).boxed()),
+        Err(_) => refusal(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "The metrics could not be written; this is a fault of Plimsoll.\n",
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use model::Record;
 use report::web::View;
-use report::web::metrics::Form;
+use report::web::metrics::{Detail, Form, Scrape};
 use report::web::{self, Shown, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,12 +20,12 @@ pub enum Site {
 }
 
 /// What a path asks for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Answer {
     /// A text of a type.
     Text(StatusCode, &'static str, String),
-    /// The metrics of what goes on, in a form.
-    Metrics(Form, Vec<u8>),
+    /// The metrics of what goes on, to be written in a form.
+    Metrics(Form, Box<Scrape>),
     /// The stream of what is new for a view.
     Stream(View),
 }
@@ -52,8 +52,8 @@ pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is
         ("/", Site::Live(board)) => text(HTML, lock(board).page(&view(query), boot, is_guarded)),
         ("/events", Site::Live(_)) => Answer::Stream(view(query)),
         ("/metrics", Site::Live(board)) => {
-            let form = Form::accepted(accept);
-            Answer::Metrics(form, lock(board).metrics(form))
+            let detail = Detail::asked(values(query, "detail").next().as_deref());
+            Answer::Metrics(Form::accepted(accept), Box::new(lock(board).metrics(detail)))
         }
         ("/", Site::Past(runs)) => {
             let listed: Vec<(String, &Record)> = runs.iter().map(|(name, record)| (name.clone(), record)).collect();

@@ -4,6 +4,7 @@
 #[path = "../../../../tests/common/devtools.rs"]
 mod devtools;
 
+use super::site::{self, Answer};
 use super::{Server, Site, lock};
 use devtools::Browser;
 use model::counters::{Entry, Layer, Metric};
@@ -84,6 +85,26 @@ impl Drop for Feed {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
         drop(self.thread.take().map(std::thread::JoinHandle::join));
+    }
+}
+
+#[test]
+fn metrics_of_a_thousand_hosts_have_their_devices_for_who_asks_and_are_written_when_the_page_is_free() {
+    let watching = Arc::new(Mutex::new(Watching::new(facts(), "1", 0, Nanos::seconds(1))));
+    (0..HOSTS).for_each(|host| lock(&watching).counters(&second(host, 0)));
+    let site = Site::Live(watching.clone());
+    for (query, disks) in [("", 0), ("detail=0", 0), ("detail=nonsense", 0), ("detail=1", 4 * HOSTS as usize)] {
+        let Answer::Metrics(form, scrape) = site::answer(&site, "/metrics", query, "", "b", false) else {
+            panic!("{query}: no metrics")
+        };
+        // The page goes on before it is written, and what was taken does not change with it.
+        assert!(watching.try_lock().is_ok(), "{query}");
+        lock(&watching).lost(7, "gone");
+        let text = String::from_utf8(scrape.render(form)).expect("text");
+        let of = |family: &str| text.lines().filter(|line| line.starts_with(family)).count();
+        assert_eq!(of("plimsoll_host_disk_reads_completed_total{"), disks, "{query}");
+        assert_eq!(of("plimsoll_host_cpu_seconds_total{"), 2 * HOSTS as usize, "{query}");
+        assert_eq!(of("# Left out: "), usize::from(disks == 0), "{query}");
     }
 }
 

@@ -11,7 +11,6 @@ mod net;
 mod parse;
 mod remote;
 mod table;
-mod thread;
 
 use crate::tree::Tree;
 use file::Opener;
@@ -30,7 +29,6 @@ trait Source: Send {
 pub struct Counters {
     opener: Opener,
     sources: Vec<Box<dyn Source>>,
-    threads: thread::Threads,
     /// What is known to be missing.
     missing: Vec<&'static str>,
     began: Instant,
@@ -60,19 +58,12 @@ impl Counters {
             Box::new(net::Rdma::new(&mut opener)),
             Box::new(cpu::Clocks::new(&mut opener)),
         ];
-        let threads = thread::Threads::new();
         let now = Instant::now();
-        let mut counters = Counters { opener, sources, threads, missing: Vec::new(), began: now, last: now, number: 0 };
+        let mut counters = Counters { opener, sources, missing: Vec::new(), began: now, last: now, number: 0 };
         counters.fill(&mut CounterSample::default());
         // Said with the first sample.
         counters.missing.clear();
         counters
-    }
-
-    /// Watches the CPU time of these threads of this process from now on, and of no others. Their first sample begins with the next
-    /// reading.
-    pub fn watch_threads(&mut self, threads: &[u32]) {
-        self.threads.watch(&mut self.opener, threads);
     }
 
     /// What was counted since the last reading. Stage and host are 0: they are the caller's.
@@ -97,7 +88,6 @@ impl Counters {
         for source in &mut self.sources {
             missing.extend(source.read(&mut self.opener, sample));
         }
-        self.threads.read(&mut self.opener, sample);
         let fresh = missing.iter().filter(|path| !self.missing.contains(path));
         sample.notes.extend(fresh.map(|path| format!("{path} cannot be read here: what it counts is left out")));
         self.missing = missing;

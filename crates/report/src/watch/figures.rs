@@ -113,6 +113,11 @@ fn is_io(entry: &Entry) -> bool {
     }
 }
 
+/// Whether what a device or a port did is in the sums of its host: what passes through several of them counts once.
+pub(super) fn is_counted(entry: &Entry, sample: &CounterSample, facts: &HostFacts) -> bool {
+    is_io(entry) || is_carrier(entry, sample, &facts.inventory.nics)
+}
+
 /// The sums of a host in the interval of `sample`: each request and each byte counts once.
 pub(crate) fn sums(sample: &CounterSample, facts: &HostFacts) -> Sums {
     let mut sums = Sums::default();

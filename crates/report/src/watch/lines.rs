@@ -1,8 +1,10 @@
 //! Where there is no screen: a line, or a JSON object, for each host and interval.
 
-use super::figures::{Figures, Side};
+use super::figures::{Figures, Side, figures};
 use super::format::{Unit, harmless};
-use model::Occurrence;
+use super::parts;
+use model::testbed::HostFacts;
+use model::{CounterSample, Occurrence};
 use serde_json::{Value, json};
 
 /// A host in an interval, for a log.
@@ -26,8 +28,20 @@ pub fn line(host: &str, figures: &Figures) -> String {
     )
 }
 
-/// The same for machines (`docs/json.md`). `unix_ns` is the wall clock at the interval's end.
-pub fn object(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
+/// The same for machines (`docs/json.md`), with every device and port, and every core if `with_cores`. `unix_ns` is the wall clock at the
+/// interval's end.
+pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores: bool) -> Value {
+    let mut object = summary(&host.hostname, unix_ns, sample.length_ns, &figures(sample, host));
+    object["devices"] = Value::Array(parts::devices(sample, host));
+    object["ports"] = Value::Array(parts::ports(sample, host));
+    if with_cores {
+        object["cores"] = Value::Array(parts::cores(sample));
+    }
+    object
+}
+
+/// A host as a whole.
+fn summary(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
     let side =
         |side: &Side| json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s, "latency_ns": side.latency_ns });
     json!({
@@ -67,7 +81,6 @@ pub fn found_object(host: &str, found: &Occurrence) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::figures::figures;
     use crate::watch::testing::{busy, facts};
 
     #[test]
@@ -79,10 +92,13 @@ mod tests {
 
     #[test]
     fn json_has_null_where_nothing_is_known() {
-        let known = object("n1", 5, 1_000_000_000, &figures(&busy(0, 10), &facts("n1")));
+        let known = object(&facts("n1"), 5, &busy(0, 10), false);
         assert_eq!(known["read"]["iops"], 21_000.0);
         assert_eq!(known["write"]["latency_ns"], 1_250_000.0);
-        let unknown = object("n\u{1b}2", 5, 7, &Figures::default());
+        let lengths = |object: &Value| ["devices", "ports", "cores"].map(|key| object[key].as_array().map(Vec::len));
+        assert_eq!(lengths(&known), [Some(2), Some(1), None]);
+        assert_eq!(lengths(&object(&facts("n1"), 5, &busy(0, 10), true)), [Some(2), Some(1), Some(2)]);
+        let unknown = object(&facts("n\u{1b}2"), 5, &CounterSample { length_ns: 7, ..CounterSample::default() }, false);
         assert!(unknown["cpu"].is_null() && unknown["read"]["iops"].is_null());
         assert!(!unknown.to_string().contains('\u{1b}'));
         assert_eq!(lost_object("n1", 5, "gone").to_string(), r#"{"host":"n1","lost":"gone","unix_ns":5}"#);

@@ -9,6 +9,7 @@ pub mod figures;
 pub(crate) mod format;
 mod keys;
 pub mod lines;
+mod parts;
 mod replay;
 mod state;
 mod table;

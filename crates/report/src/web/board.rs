@@ -1,7 +1,7 @@
 //! What a view of a running run knows: fed with its events, bounded however long the run and however many its hosts.
 
 use super::load::{HostLoad, Load, System};
-use super::metrics::{self, Form, Kernel, Requests};
+use super::metrics::{self, Detail, Kernel, Requests, Scrape};
 use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use crate::watch::counted::{self, Counted};
@@ -254,19 +254,23 @@ impl Board {
     }
 
     /// The run as Prometheus reads it.
-    pub fn metrics(&self, form: Form) -> Vec<u8> {
-        let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
+    pub fn metrics(&self, detail: Detail) -> Scrape {
         let run = metrics::Run {
-            version: &self.version,
-            run_id: &self.plan.run_id,
-            suite: &self.plan.suite,
+            run_id: self.plan.run_id.clone(),
+            suite: self.plan.suite.clone(),
             started_unix_ns: self.started_unix_ns,
             stages: (self.stages.iter().filter(|stage| stage.end.is_some()).count(), self.stages.len()),
-            hosts: vec![("up", self.hosts.len() - lost), ("lost", lost)],
             is_over: self.end.is_some(),
+            requests: self.requests.clone(),
         };
-        let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
-        metrics::render(form, &run, &self.requests, &self.counters, &names)
+        Scrape {
+            version: self.version.clone(),
+            names: (0..self.hosts.len() as u32).map(|host| self.name(host)).collect(),
+            lost: self.hosts.iter().filter(|host| host.lost.is_some()).count(),
+            run: Some(run),
+            kernel: self.counters.clone(),
+            detail,
+        }
     }
 
     fn begin(&mut self, number: u32, unix_ns: u64) {

@@ -1,7 +1,7 @@
 //! What a server shows of something that goes on, whatever that is.
 
 use super::board::Board;
-use super::metrics::Form;
+use super::metrics::{Detail, Scrape};
 use super::{View, page};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
@@ -14,8 +14,8 @@ pub trait Shown: std::fmt::Debug + Send {
     fn fragments(&self, view: &View) -> Vec<(&'static str, String)>;
     /// The whole page. `boot` tells this server from one that ran before it at the same address; `is_guarded` says that a token protects it.
     fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String;
-    /// It as Prometheus reads it.
-    fn metrics(&self, form: Form) -> Vec<u8>;
+    /// It as Prometheus reads it, taken at once: to be written when nobody waits for this.
+    fn metrics(&self, detail: Detail) -> Scrape;
     /// What a page says when nothing more comes.
     fn farewell(&self) -> &'static str;
 }
@@ -37,8 +37,8 @@ impl Shown for Board {
         page::page(self, view, boot, is_guarded)
     }
 
-    fn metrics(&self, form: Form) -> Vec<u8> {
-        Board::metrics(self, form)
+    fn metrics(&self, detail: Detail) -> Scrape {
+        Board::metrics(self, detail)
     }
 
     fn farewell(&self) -> &'static str {

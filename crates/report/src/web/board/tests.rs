@@ -1,5 +1,6 @@
 use super::*;
 use crate::web::View;
+use crate::web::metrics::Form;
 use crate::web::page::{fragments, page};
 use crate::web::track::MOST;
 use analysis::testing::Recorded;
@@ -79,7 +80,7 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
     board.event(&Event::Note(note));
     second(&mut board, 1);
     assert_eq!(sent(&board), Some(2 << 20), "the next one tells of it");
-    let metrics = String::from_utf8(board.metrics(Form::Text)).expect("text");
+    let metrics = String::from_utf8(board.metrics(Detail::Auto).render(Form::Text)).expect("text");
     let of = |family: &str| metrics.lines().filter(|line| line.starts_with(family)).count();
     assert_eq!(
         of("plimsoll_host_network_transmit_bytes_total{"),
@@ -200,7 +201,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
 fn metrics_say_what_the_record_says() {
     let mut recorded = measured(2, 3);
     recorded.end();
-    let text = String::from_utf8(told(&recorded.record()).metrics(Form::Text)).expect("text");
+    let text = String::from_utf8(told(&recorded.record()).metrics(Detail::Auto).render(Form::Text)).expect("text");
     assert!(text.contains("plimsoll_hosts{state=\"up\"} 2\n") && text.contains("plimsoll_run_over 1\n"), "{text}");
     let sum: u64 = text
         .lines()
@@ -233,11 +234,11 @@ fn both_forms_of_the_metrics_have_the_same_families() {
     let mut recorded = measured(2, 3);
     recorded.end();
     let board = told(&recorded.record());
-    let text = String::from_utf8(board.metrics(Form::Text)).expect("text");
+    let text = String::from_utf8(board.metrics(Detail::Auto).render(Form::Text)).expect("text");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let types: Vec<&str> = types.filter_map(|line| line.split(' ').next()).collect();
     assert!(types.len() > 8, "{types:?}");
-    assert_eq!(names_in_protobuf(&board.metrics(Form::Protobuf)), types);
+    assert_eq!(names_in_protobuf(&board.metrics(Detail::Auto).render(Form::Protobuf)), types);
 }
 
 #[test]

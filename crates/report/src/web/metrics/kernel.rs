@@ -338,6 +338,11 @@ fn label(layer: Layer) -> Option<&'static str> {
     }
 }
 
+/// Whether a host has so many things of a layer that those of many hosts are told to who asks for them only.
+fn is_detail(layer: Layer) -> bool {
+    matches!(layer, Layer::Block | Layer::Nic | Layer::Rdma | Layer::Nfs | Layer::Smb)
+}
+
 /// The families of this file.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let mut names: Vec<&'static str> = SHOWN.iter().map(|shown| shown.family).collect();
@@ -345,8 +350,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     names.into_iter()
 }
 
-/// Totals since the run began, and states as they last were.
-#[derive(Debug)]
+/// Totals since the run began, and states as they last were. A copy is cheap: it shares them until one of the two changes them.
+#[derive(Clone, Debug)]
 pub struct Kernel {
     totals: Totals,
 }
@@ -373,11 +378,11 @@ impl Kernel {
         self.totals.lost(host);
     }
 
-    /// Writes the families behind `out`.
-    pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String]) {
+    /// Writes the families behind `out`; those of each device, port, mount and share if it `is_whole`.
+    pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String], is_whole: bool) {
         let mut family: Option<Family> = None;
         let mut last = "";
-        for shown in SHOWN {
+        for shown in SHOWN.iter().filter(|shown| is_whole || !is_detail(shown.layer)) {
             if shown.family != last {
                 out.extend(family.take().map(Family::finish).unwrap_or_default());
                 last = shown.family;
@@ -444,7 +449,7 @@ mod tests {
         let mut kernel = Kernel::default();
         [sample(0, 5), sample(0, 3), sample(1, 9)].iter().for_each(|sample| kernel.add(sample));
         let mut out = Vec::new();
-        kernel.render(Form::Text, &mut out, &["a".to_owned(), "b".to_owned()]);
+        kernel.render(Form::Text, &mut out, &["a".to_owned(), "b".to_owned()], true);
         let out = String::from_utf8(out).expect("text");
         for line in [
             "plimsoll_host_cpu_seconds_total{host=\"a\",mode=\"user\"} 4\n",

@@ -7,83 +7,14 @@ mod kind;
 mod native;
 mod protobuf;
 mod requests;
+mod scrape;
 mod text;
 mod totals;
 
-use family::{Family, Value};
 pub use form::Form;
 pub use kernel::Kernel;
-use kind::Kind;
 pub use requests::{Labels, Requests};
-
-/// What there is to say about the run as a whole.
-#[derive(Clone, Debug)]
-pub struct Run<'a> {
-    /// The version of Plimsoll.
-    pub version: &'a str,
-    /// The run's name.
-    pub run_id: &'a str,
-    /// The suite's name.
-    pub suite: &'a str,
-    /// When it began, in ns since 1970.
-    pub started_unix_ns: u64,
-    /// Stages that ended, and all stages.
-    pub stages: (usize, usize),
-    /// Hosts by state: words of ours, and how many.
-    pub hosts: Vec<(&'static str, usize)>,
-    /// Whether it is over.
-    pub is_over: bool,
-}
-
-/// Everything, as one answer to a scrape.
-pub fn render(form: Form, run: &Run<'_>, requests: &Requests, kernel: &Kernel, names: &[String]) -> Vec<u8> {
-    let mut out = build(form, run.version);
-    let labels = [("run_id", run.run_id), ("suite", run.suite)];
-    out.extend(gauge(form, "plimsoll_run_info", "Which run it is.", &labels, Value::Whole(1)));
-    for (name, help, value) in [
-        (
-            "plimsoll_run_start_time_seconds",
-            "When the run began, since 1970.",
-            Value::Time(u128::from(run.started_unix_ns)),
-        ),
-        ("plimsoll_run_over", "Whether the run is over.", Value::Whole(u128::from(run.is_over))),
-        ("plimsoll_run_stages", "Stages that the plan has.", Value::Whole(run.stages.1 as u128)),
-        ("plimsoll_run_stages_ended", "Stages that ended.", Value::Whole(run.stages.0 as u128)),
-    ] {
-        out.extend(gauge(form, name, help, &[], value));
-    }
-    out.extend(by_state(form, &run.hosts));
-    requests.render(form, &mut out, names);
-    kernel.render(form, &mut out, names);
-    out
-}
-
-/// Hosts without a run, as one answer to a scrape: `hosts` by state, and what their kernels count.
-pub fn render_hosts(form: Form, version: &str, hosts: &[(&str, usize)], kernel: &Kernel, names: &[String]) -> Vec<u8> {
-    let mut out = build(form, version);
-    out.extend(by_state(form, hosts));
-    kernel.render(form, &mut out, names);
-    out
-}
-
-/// A family of one state.
-fn gauge(form: Form, name: &'static str, help: &'static str, labels: &[(&str, &str)], value: Value) -> Vec<u8> {
-    let mut family = Family::new(form, Kind::Gauge, name, help);
-    family.add(labels, value);
-    family.finish()
-}
-
-fn build(form: Form, version: &str) -> Vec<u8> {
-    gauge(form, "plimsoll_build_info", "The version of Plimsoll.", &[("version", version)], Value::Whole(1))
-}
-
-fn by_state(form: Form, hosts: &[(&str, usize)]) -> Vec<u8> {
-    let mut family = Family::new(form, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
-    for (state, count) in hosts {
-        family.add(&[("state", state)], Value::Whole(*count as u128));
-    }
-    family.finish()
-}
+pub use scrape::{Detail, MOST_DETAILED_HOSTS, Run, Scrape};
 
 /// Every name of a family that this program can tell.
 pub fn names() -> Vec<&'static str> {
@@ -95,6 +26,7 @@ pub fn names() -> Vec<&'static str> {
         "plimsoll_run_stages",
         "plimsoll_run_stages_ended",
         "plimsoll_hosts",
+        "plimsoll_hosts_detailed",
     ];
     run.into_iter().chain(requests::NAMES).chain(kernel::names()).collect()
 }

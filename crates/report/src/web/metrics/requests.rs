@@ -8,6 +8,7 @@ use crate::words;
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How many buckets a classic histogram has, without the last one, which is for all.
 const EDGES: usize = 27;
@@ -51,10 +52,10 @@ struct Total {
     native: Native,
 }
 
-/// Totals since the run began.
-#[derive(Debug, Default)]
+/// Totals since the run began. A copy shares them until one of the two changes them.
+#[derive(Clone, Debug, Default)]
 pub struct Requests {
-    totals: BTreeMap<Labels, Total>,
+    totals: BTreeMap<Labels, Arc<Total>>,
     /// By host: CPU time of its workers in user mode and in the kernel, in ns.
     cpu_ns: BTreeMap<u32, [u128; 2]>,
 }
@@ -74,7 +75,7 @@ impl Requests {
         for op in &sample.ops {
             let workload = stage.works.get(op.work as usize).map(|work| work.workload.clone()).unwrap_or_default();
             let labels = Labels { host: sample.host, workload, stage: stage.kind.to_string(), op: op.op };
-            let total = self.totals.entry(labels).or_default();
+            let total = Arc::make_mut(self.totals.entry(labels).or_default());
             // One that is no histogram is refused where it is recorded.
             let Ok(head) = take_apart(&op.latency.0, &mut buckets) else { continue };
             total.native.add(&buckets);

@@ -4,6 +4,7 @@
 use model::CounterSample;
 use model::counters::{Layer, Metric};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The metrics of a layer that are kept; at most [`MOST_METRICS`].
 type Columns = Vec<(Layer, Vec<Metric>)>;
@@ -12,7 +13,7 @@ type Columns = Vec<(Layer, Vec<Metric>)>;
 pub const MOST_METRICS: usize = 32;
 
 /// One thing of a host, or all of a layer together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Row {
     layer: Layer,
     name: String,
@@ -22,19 +23,19 @@ struct Row {
     told: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Host {
     rows: Vec<Row>,
     samples: u64,
 }
 
-/// The totals of all hosts.
-#[derive(Debug)]
+/// The totals of all hosts. A copy shares those of each host until one of the two changes them.
+#[derive(Clone, Debug)]
 pub struct Totals {
     columns: Columns,
     /// Layers of which all things are one row.
     is_sum: fn(Layer) -> bool,
-    hosts: BTreeMap<u32, Host>,
+    hosts: BTreeMap<u32, Arc<Host>>,
 }
 
 impl Totals {
@@ -46,7 +47,7 @@ impl Totals {
 
     /// Adds a sample.
     pub fn add(&mut self, sample: &CounterSample) {
-        let host = self.hosts.entry(sample.host).or_default();
+        let host = Arc::make_mut(self.hosts.entry(sample.host).or_default());
         host.samples = host.samples.saturating_add(1);
         let mut next = 0;
         for entry in &sample.entries {
@@ -74,7 +75,7 @@ impl Totals {
 
     /// A host is gone: its totals stay, and what its states were says nothing of now.
     pub fn lost(&mut self, host: u32) {
-        for row in self.hosts.get_mut(&host).into_iter().flat_map(|host| &mut host.rows) {
+        for row in self.hosts.get_mut(&host).into_iter().flat_map(|host| &mut Arc::make_mut(host).rows) {
             let metrics = self.columns.iter().find(|(layer, _)| *layer == row.layer).map(|(_, metrics)| metrics);
             for (column, _) in metrics.into_iter().flatten().enumerate().filter(|(_, metric)| metric.is_gauge()) {
                 row.known &= !(1 << column);

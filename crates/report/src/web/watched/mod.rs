@@ -8,7 +8,7 @@ mod tests;
 use super::Shown;
 use super::View;
 use super::board::Happened;
-use super::metrics::{self, Form, Kernel};
+use super::metrics::{Detail, Kernel, Scrape};
 use super::track::{Part, Slot, Track};
 use crate::watch::counted::summary;
 use crate::watch::figures::sums;
@@ -182,16 +182,15 @@ impl Shown for Watching {
         page::page(self, view, boot, is_guarded)
     }
 
-    fn metrics(&self, form: Form) -> Vec<u8> {
-        let lost = self.hosts.iter().filter(|host| host.lost.is_some()).count();
-        let names: Vec<String> = (0..self.hosts.len() as u32).map(|host| self.name(host)).collect();
-        metrics::render_hosts(
-            form,
-            &self.version,
-            &[("up", self.hosts.len() - lost), ("lost", lost)],
-            &self.counters,
-            &names,
-        )
+    fn metrics(&self, detail: Detail) -> Scrape {
+        Scrape {
+            version: self.version.clone(),
+            names: (0..self.hosts.len() as u32).map(|host| self.name(host)).collect(),
+            lost: self.hosts.iter().filter(|host| host.lost.is_some()).count(),
+            run: None,
+            kernel: self.counters.clone(),
+            detail,
+        }
     }
 
     fn farewell(&self) -> &'static str {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::watch::testing::{busy, entry, facts};
+use crate::web::metrics::Form;
 use crate::web::track::MOST;
 use model::counters::{Layer, Metric};
 
@@ -81,7 +82,7 @@ fn what_hosts_tell_stands_in_the_table_and_in_the_metrics() {
     let table = part(&watching, &View::default(), "hosts");
     assert!(table.contains("21,000") && table.contains("to tell"), "{table}");
     assert!(part(&watching, &View::default(), "happened").contains("n0: /proc/pressure cannot be read here"));
-    let metrics = String::from_utf8(watching.metrics(Form::Text)).expect("text");
+    let metrics = String::from_utf8(watching.metrics(Detail::Auto).render(Form::Text)).expect("text");
     for line in [
         "plimsoll_hosts{state=\"up\"} 2\n",
         "plimsoll_build_info{version=\"1.2.3\"} 1\n",
