@@ -60,6 +60,8 @@ spec_table! {
         unit: String,
         /// What to know of this one.
         caveat: String = String::new(),
+        /// Why no run has its counterpart; empty where one may.
+        not_of_a_run: String = String::new(),
     }
 }
 
@@ -72,8 +74,12 @@ spec_table! {
         scenario: String = String::new(),
         /// What the suite calls the workload.
         run_workload: String,
+        /// The operation on files that the figures are of, as results name it; empty: reads and writes of blocks.
+        run_operation: String = String::new(),
         /// The axis and value of the sweep, as in `size=10GB`; empty: any.
         run_sweep: String = String::new(),
+        /// The axis and value that differences are taken against, as in `scenario=local`; empty: any.
+        run_base: String = String::new(),
         /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the figure is that of a point.
         run_axis: String = String::new(),
         /// All bytes that the published load touched, for its ceiling.

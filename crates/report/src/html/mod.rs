@@ -173,8 +173,8 @@ fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Marku
     let Some((published, theirs)) = against.published else { return Markup::new() };
     match analysis::published::against(published, theirs, record, rows, against.testbed) {
         Ok(held) => crate::published::section(published, &held, record.plan.scale),
-        Err(why) => {
-            let said = crate::published::unfit(why, published, &record.plan.suite);
+        Err(analysis::published::OtherSuite) => {
+            let said = crate::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
             plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
         }
