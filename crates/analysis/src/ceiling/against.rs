@@ -1,6 +1,6 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
-use super::{Ceiling, Workload, ceiling};
+use super::{Ceiling, Workload, as_used, ceiling};
 use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::{Bytes, Cluster, Op, Record};
@@ -35,7 +35,7 @@ impl Reached {
 }
 
 /// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the order of the rows. Workloads that ran at
-/// the same time are judged each as if it were alone: their shares add up.
+/// the same time are judged each as if it were alone: their shares add up. Where targets simulate `cluster`, their parameters are put in.
 pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
     let mut reached: Vec<Reached> = Vec::new();
     for row in rows.iter().filter(|row| row.op != Op::Fsync) {
@@ -47,7 +47,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
                 sweep: row.sweep.clone(),
                 repetition: row.repetition,
                 iops: row.iops(),
-                ceiling: ceiling(cluster, &Workload::of_work(&row.work, touched(record, row))),
+                ceiling: ceiling(&as_used(cluster, record, row), &Workload::of_work(&row.work, touched(record, row))),
             }),
         }
     }

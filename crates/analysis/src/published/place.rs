@@ -3,7 +3,7 @@
 use super::{Beside, Missing, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
-use crate::ceiling::{Workload, ceiling, touched};
+use crate::ceiling::{Workload, as_used, ceiling, touched};
 use crate::row::ResultRow;
 use crate::validity::is_simulated;
 use model::cluster::{Role, fixed};
@@ -34,7 +34,9 @@ impl Place<'_> {
             Auto::Auto => mine_touched(),
         };
         let run = self.measured(&mine).map(|(value, hosts)| {
-            let side = self.side(value, ours, first, mine_touched());
+            // A simulated run may have used its testbed in a way of its own.
+            let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
+            let side = self.side(value, used.as_deref().or(ours), first, mine_touched());
             // Counters say themselves how many hosts stand behind a sum.
             Side { nodes: side.nodes.or(hosts.filter(|_| self.adds_up())), ..side }
         });
