@@ -288,18 +288,27 @@ mod tests {
     }
 
     #[test]
-    fn every_counterpart_is_of_a_workload_that_the_report_has() {
-        for published in
-            [published!("vsan-four-corners"), published!("hyperflex-stretched"), published!("pixstor-nvme")]
-        {
-            assert!(!published.counterparts.is_empty());
+    fn every_counterpart_is_of_a_workload_that_the_report_has_and_every_figure_has_one_or_a_reason() {
+        let all = [
+            published!("azure-stack-hci"),
+            published!("s2d-disaggregated"),
+            published!("vsan-four-corners"),
+            published!("hyperflex-stretched"),
+            published!("pixstor-nvme"),
+        ];
+        for published in all {
             for counterpart in &published.counterparts {
                 let found = published.figures.iter().any(|figure| published.counterpart(figure) == Some(counterpart));
                 assert!(found, "{counterpart:?}");
+                let operation = counterpart.run_operation.value.as_str();
+                assert!(operation.is_empty() || crate::Op::from_name(operation).is_some(), "{operation}");
+            }
+            for figure in &published.figures {
+                let reason = figure.not_of_a_run.value.as_str();
+                let is_told = published.counterpart(figure).is_some() || reason.ends_with('.');
+                assert!(is_told, "{figure:?}");
             }
         }
-        let c = published!("vsan-four-corners");
-        assert!(c.figures.iter().all(|figure| c.counterpart(figure).is_some()));
     }
 
     #[test]

@@ -107,11 +107,12 @@ fn figure(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// `234.0 Gbit/s` or `1.6 Mbit/s`, from bits per second.
+/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
 fn gbit_per_s(bits_per_s: f64) -> String {
     match bits_per_s {
         v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
-        v => format!("{:.1} Mbit/s", v / 1e6),
+        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
+        v => format!("{:.1} kbit/s", v / 1e3),
     }
 }
 
@@ -253,10 +254,16 @@ mod tests {
     #[test]
     fn every_kind_of_figure_has_its_unit() {
         use Quantity::{CpuShare, IopsDifference, LatencyDifference, PortBits};
-        let said =
-            [(PortBits, 234e9), (PortBits, 1.6e6), (CpuShare, 0.8), (IopsDifference, -0.25), (LatencyDifference, 0.33)];
+        let said = [
+            (PortBits, 234e9),
+            (PortBits, 1.6e6),
+            (PortBits, 300.0),
+            (CpuShare, 0.8),
+            (IopsDifference, -0.25),
+            (LatencyDifference, 0.33),
+        ];
         let said = said.map(|(quantity, value)| figure(quantity, value));
-        assert_eq!(said, ["234.0 Gbit/s", "1.6 Mbit/s", "80 %", "-25.0 %", "+33.0 %"]);
+        assert_eq!(said, ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]);
     }
 
     #[test]
