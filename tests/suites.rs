@@ -191,3 +191,22 @@ fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
     }
     assert!(!folder.path().join("c.html").exists(), "a refusal writes nothing");
 }
+
+#[test]
+fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
+    let folder = scratch();
+    for (suite, figure, reason) in [
+        ("azure-stack-hci", "port traffic", "no kernel saw the load of a simulation"),
+        ("s2d-disaggregated", "IOPS difference", "Whose CPU was counted is not said"),
+    ] {
+        let run = ["run", suite, "--simulate", "--scale", "time=1/2000", "--quiet", "--out", suite];
+        plimsoll(folder.path(), &run).with_code(0);
+        let table = plimsoll(folder.path(), &["show", suite, "--against", suite]).with_code(0).out;
+        assert!(table.contains(figure) && table.contains("– (a)") && table.contains(reason), "{table}");
+    }
+    // The parameters of a target are a way to its testbed: the page has its ceilings without being asked.
+    let page = ["report", "s2d-disaggregated", "--against", "s2d-disaggregated", "--out", "b.html"];
+    plimsoll(folder.path(), &page).with_code(0);
+    let page = std::fs::read_to_string(folder.path().join("b.html")).expect("a page");
+    assert!(page.contains("Share of the ceiling of s2d-disaggregated") && !page.contains("above-ceiling"));
+}

@@ -48,7 +48,7 @@ pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use host_series::{HostSeries, host_series};
 pub use hosts::host_rates;
 pub use issued::{Issued, issued};
-pub use knee::{Curve, Finding, Measure, Odd, findings};
+pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
 pub use row::{Cpu, Done, Progress, ResultRow, Sure};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};

@@ -2,10 +2,9 @@
 
 use crate::failure::{Failure, file_failure};
 use crate::text_file;
+use model::Cluster;
 use model::cluster::Change;
 use model::spec::nearest;
-use model::testbed::SIMULATED_CLUSTER;
-use model::{Cluster, Plan};
 use std::path::Path;
 
 /// The reference testbeds, those of the five field reports: name and text.
@@ -26,19 +25,6 @@ pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
 /// The text of a reference testbed.
 pub fn built_in(wanted: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text)
-}
-
-/// The reference testbed that all targets of these plans simulate, if it is one: what such a run had beneath it is known without a word.
-pub fn simulated<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<Cluster> {
-    let mut names = plans.flat_map(|plan| &plan.hosts).flat_map(|host| &host.targets).map(|target| {
-        let text = target.path.strip_prefix(SIMULATED_CLUSTER)?;
-        Some(text.split_once(',').map_or(text, |(name, _)| name))
-    });
-    let first = names.next()??;
-    if names.any(|name| name != Some(first)) {
-        return None;
-    }
-    Cluster::parse(first, built_in(first)?, &[]).ok()
 }
 
 /// No testbed has this name.

@@ -60,6 +60,8 @@ spec_table! {
         unit: String,
         /// What to know of this one.
         caveat: String = String::new(),
+        /// Why no run has its counterpart; empty where one may.
+        not_of_a_run: String = String::new(),
     }
 }
 
@@ -72,8 +74,12 @@ spec_table! {
         scenario: String = String::new(),
         /// What the suite calls the workload.
         run_workload: String,
+        /// The operation on files that the figures are of, as results name it; empty: reads and writes of blocks.
+        run_operation: String = String::new(),
         /// The axis and value of the sweep, as in `size=10GB`; empty: any.
         run_sweep: String = String::new(),
+        /// The axis and value that differences are taken against, as in `scenario=local`; empty: any.
+        run_base: String = String::new(),
         /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the figure is that of a point.
         run_axis: String = String::new(),
         /// All bytes that the published load touched, for its ceiling.
@@ -282,18 +288,27 @@ mod tests {
     }
 
     #[test]
-    fn every_counterpart_is_of_a_workload_that_the_report_has() {
-        for published in
-            [published!("vsan-four-corners"), published!("hyperflex-stretched"), published!("pixstor-nvme")]
-        {
-            assert!(!published.counterparts.is_empty());
+    fn every_counterpart_is_of_a_workload_that_the_report_has_and_every_figure_has_one_or_a_reason() {
+        let all = [
+            published!("azure-stack-hci"),
+            published!("s2d-disaggregated"),
+            published!("vsan-four-corners"),
+            published!("hyperflex-stretched"),
+            published!("pixstor-nvme"),
+        ];
+        for published in all {
             for counterpart in &published.counterparts {
                 let found = published.figures.iter().any(|figure| published.counterpart(figure) == Some(counterpart));
                 assert!(found, "{counterpart:?}");
+                let operation = counterpart.run_operation.value.as_str();
+                assert!(operation.is_empty() || crate::Op::from_name(operation).is_some(), "{operation}");
+            }
+            for figure in &published.figures {
+                let reason = figure.not_of_a_run.value.as_str();
+                let is_told = published.counterpart(figure).is_some() || reason.ends_with('.');
+                assert!(is_told, "{figure:?}");
             }
         }
-        let c = published!("vsan-four-corners");
-        assert!(c.figures.iter().all(|figure| c.counterpart(figure).is_some()));
     }
 
     #[test]

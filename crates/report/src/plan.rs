@@ -106,6 +106,9 @@ pub fn time(plan: &Plan) -> String {
         let ns = u128::from(bytes.0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
         Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     };
+    if plan.hosts.iter().any(|host| host.virtual_time) {
+        return virtual_time(plan);
+    }
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
     let amounts = assumed(amounts(plan));
     let fixed = plan.fixed_time();
@@ -135,6 +138,29 @@ pub fn time(plan: &Plan) -> String {
     };
     let bound = if room == Nanos(0) { "about" } else { "at most about" };
     format!("{bound} {}: {before}{measured}{after}", whole(all))
+}
+
+/// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes, and real time does not come into it.
+fn virtual_time(plan: &Plan) -> String {
+    let (prepare, amounts, verify) = (plan.prepare_bytes(), amounts(plan), plan.verify_bytes());
+    let (fixed, room) = (plan.fixed_time(), plan.steady_room());
+    let mut steps = Vec::new();
+    if fixed > Nanos(0) {
+        let least = Nanos(fixed.0.saturating_sub(room.0));
+        steps.push(if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") });
+    }
+    let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
+    let open: Vec<String> = [(prepare, "to prepare"), (amounts, "of amounts"), (verify, "to verify")]
+        .into_iter()
+        .filter(|(bytes, _)| *bytes > Bytes(0))
+        .map(|(bytes, what)| format!("{bytes} {what}"))
+        .chain(has_trees.then(|| "the operations on all files".to_owned()))
+        .collect();
+    if open.is_empty() {
+        return steps.pop().unwrap_or_else(|| fixed.to_string());
+    }
+    steps.push(format!("what {} take at the speed of what is simulated", open.join(", ")));
+    format!("{}, in virtual time", steps.join(", and "))
 }
 
 /// All bytes of the stages that end with an amount, reads and writes together.
@@ -428,5 +454,19 @@ mod tests {
     fn a_swept_plan_of_one_host_names_every_point() {
         let recorded = Recorded::new("[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\nworkers = [1, 2]\n").record();
         insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
+    }
+
+    #[test]
+    fn a_simulation_promises_no_speed_of_its_own() {
+        let mut plan = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record().plan;
+        assert!(time(&plan).contains("at an assumed 200 MB/s"));
+        plan.hosts.iter_mut().for_each(|host| host.virtual_time = true);
+        let (bytes, fixed) = (plan.prepare_bytes(), plan.fixed_time());
+        let wanted =
+            format!("{fixed}, and what {bytes} to prepare take at the speed of what is simulated, in virtual time");
+        assert_eq!(time(&plan), wanted);
+        plan.stages.retain(|stage| stage.kind != StageKind::Prepare);
+        plan.hosts.iter_mut().for_each(|host| host.stages.retain(|stage| stage.kind != StageKind::Prepare));
+        assert_eq!(time(&plan), fixed.to_string());
     }
 }

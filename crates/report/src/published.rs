@@ -2,7 +2,7 @@
 
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
-use analysis::published::{Beside, Comparison, Quantity, Side, Unfit};
+use analysis::published::{Beside, Comparison, Missing, Quantity, Side};
 use comfy_table::{CellAlignment, Table, presets};
 use model::published::Published;
 use model::{Nanos, Scale};
@@ -26,8 +26,9 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(HEAD);
+    let reasons = reasons(comparison);
     for beside in &comparison.figures {
-        table.add_row(cells(beside));
+        table.add_row(cells(beside, key(&reasons, beside)));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
@@ -45,13 +46,14 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
         .zip(HEAD)
         .map(|(n, word)| element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word))
         .collect();
+    let reasons = reasons(comparison);
     let row = |beside: &Beside| {
         let cell = |(n, text): (usize, String)| match n {
             0 => element("th", &[("scope", "row")], text),
             1 | 2 => plain("td", text),
             _ => classed("td", "number", text),
         };
-        plain("tr", cells(beside).into_iter().enumerate().map(cell).collect::<Markup>())
+        plain("tr", cells(beside, key(&reasons, beside)).into_iter().enumerate().map(cell).collect::<Markup>())
     };
     let body: Markup = comparison.figures.iter().map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
@@ -64,41 +66,33 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
     )
 }
 
-/// Why the figures are not put beside this run.
-pub fn unfit(why: Unfit, published: &Published, suite: &str) -> String {
+/// Why the figures are not put beside this run: it is of another suite.
+pub fn unfit(published: &Published, suite: &str) -> String {
     let name = &published.report.name.value;
-    match why {
-        Unfit::NoCounterparts => format!(
-            "the figures of {name} are of ports and processors or of differences, which no run of a suite stands beside; compare runs of your own with `plimsoll compare`"
-        ),
-        Unfit::OtherSuite => {
-            format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
-        }
-        Unfit::NothingMeasured => format!(
-            "the run has completed none of the points that the figures of {name} are of; run the suite with its own workloads and sweep"
-        ),
-    }
+    format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
 }
 
-fn cells(beside: &Beside) -> Vec<String> {
-    let say = |value: f64| figure(beside.quantity, value);
+/// The cells of a row; `key` names the reason why the run has no figure there.
+fn cells(beside: &Beside, key: Option<char>) -> Vec<String> {
+    let say = |value: f64| beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value));
     let dash = || "–".to_owned();
     let part = |side: Option<Side>, of: fn(&Side) -> Option<u64>| {
         side.and_then(|side| of(&side).map(|count| say(side.value / count.max(1) as f64))).unwrap_or_else(dash)
     };
     let share = |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
-    let published = Some(beside.published);
+    let (published, run) = (Some(beside.published), beside.run.as_ref().ok().copied());
+    let none = || key.map_or_else(dash, |key| format!("– ({key})"));
     vec![
         beside.workload.clone(),
         beside.scenario.clone(),
         beside.name.clone(),
         say(beside.published.value),
-        beside.run.map_or_else(dash, |run| say(run.value)),
+        run.map_or_else(none, |run| say(run.value)),
         part(published, |side| side.nodes),
-        part(beside.run, |side| side.nodes),
+        part(run, |side| side.nodes),
         part(published, |side| side.drives),
-        part(beside.run, |side| side.drives),
-        format!("{} / {}", share(published), share(beside.run)),
+        part(run, |side| side.drives),
+        format!("{} / {}", share(published), share(run)),
     ]
 }
 
@@ -107,23 +101,78 @@ fn figure(quantity: Quantity, value: f64) -> String {
         Quantity::Iops => words::iops(value),
         Quantity::BytesPerSecond => words::gb_per_s(value),
         Quantity::MeanLatency => Nanos(value.round().max(0.0) as u64).to_string(),
+        Quantity::PortBits => gbit_per_s(value),
+        Quantity::CpuShare => words::share(value),
+        Quantity::IopsDifference | Quantity::LatencyDifference => format!("{:+.1} %", value * 100.0),
+    }
+}
+
+/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
+fn gbit_per_s(bits_per_s: f64) -> String {
+    match bits_per_s {
+        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
+        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
+        v => format!("{:.1} kbit/s", v / 1e3),
+    }
+}
+
+/// Each reason for which the run has nothing in some figure's place, once, in the order of the table.
+fn reasons(comparison: &Comparison) -> Vec<(&Missing, char)> {
+    let mut found: Vec<&Missing> = Vec::new();
+    for missing in comparison.figures.iter().filter_map(|figure| figure.run.as_ref().err()) {
+        if !found.contains(&missing) {
+            found.push(missing);
+        }
+    }
+    // A reference with more reasons of its own than there are letters is not ours: its last ones share a letter.
+    found.into_iter().zip(('a'..='z').chain(std::iter::repeat('z'))).collect()
+}
+
+/// The letter of the reason for which the run has nothing in this place; `None` where it has.
+fn key(reasons: &[(&Missing, char)], beside: &Beside) -> Option<char> {
+    let missing = beside.run.as_ref().err()?;
+    reasons.iter().find(|(known, _)| *known == missing).map(|(_, key)| *key)
+}
+
+/// Why the run has nothing there, and what would.
+fn why(missing: &Missing) -> String {
+    match missing {
+        Missing::NotOfARun(said) if said.is_empty() => "no run has it: the reference names no counterpart.".to_owned(),
+        Missing::NotOfARun(said) => said.clone(),
+        Missing::NotMeasured => {
+            "the run has completed no point of it; run the suite with its own workloads and sweep.".to_owned()
+        }
+        Missing::FewPoints => format!(
+            "a plateau is told from {} points of a sweep on, and the run has fewer; sweep more numbers of workers.",
+            analysis::LEAST_POINTS
+        ),
+        Missing::Simulated => {
+            "ports and CPUs are counted by kernels, and no kernel saw the load of a simulation.".to_owned()
+        }
+        Missing::NotCounted => {
+            "the hosts' kernels counted none while the point was measured; `plimsoll inventory` says what each host has."
+                .to_owned()
+        }
     }
 }
 
 /// What to know of the table.
 fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> =
+        reasons(comparison).iter().map(|(missing, key)| format!("({key}) {}", why(missing))).collect();
     let shrunk = words::shrunk(scale, "were");
     if !shrunk.is_empty() {
         let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
         notes.push(format!("{shrunk}: they are not those of the report{caches}."));
     }
-    if comparison.figures.iter().filter_map(|figure| figure.run).all(|run| run.share.is_none()) {
+    let runs = || comparison.figures.iter().filter_map(|figure| figure.run.as_ref().ok());
+    // Of differences and of single machines there is none in any case.
+    let is_shared = comparison.figures.iter().any(|figure| figure.published.share.is_some() && figure.run.is_ok());
+    if is_shared && runs().all(|run| run.share.is_none()) {
         notes.push("What the run had beneath it is not known; --testbed says it, for its figures per node, per drive and of the ceiling.".to_owned());
     }
-    let missing = comparison.figures.iter().filter(|figure| figure.run.is_none()).count();
-    if missing > 0 {
-        notes.push(format!("The run has not measured {missing} of these figures (a dash)."));
+    if comparison.figures.iter().any(|figure| figure.quantity == Some(Quantity::PortBits)) {
+        notes.push("Port traffic of the run: of each port the busier direction, on the hosts that load; its ceiling is the speed of all ports of the nodes.".to_owned());
     }
     let above = comparison.figures.iter().filter(|figure| figure.published.share.is_some_and(|share| share > 1.02));
     for figure in above {
@@ -139,10 +188,6 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
     caveats.sort_unstable();
     caveats.dedup();
     notes.extend(caveats.iter().filter(|caveat| !caveat.is_empty()).map(|caveat| format!("Of some figures: {caveat}")));
-    if comparison.left_out > 0 {
-        let figures = words::counted(comparison.left_out as u64, "figure");
-        notes.push(format!("{figures} of the reference cannot be had from one run, and are not here."));
-    }
     notes
 }
 
@@ -151,7 +196,7 @@ mod tests {
     use super::*;
     use model::Fraction;
 
-    fn comparison(share: f64, run: Option<Side>) -> (Published, Comparison) {
+    fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
         let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
         let published = Published::parse("r", text).expect("good");
         let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
@@ -159,42 +204,79 @@ mod tests {
             workload: "w <b>".to_owned(),
             scenario: "c".to_owned(),
             name: "rate".to_owned(),
-            quantity: Quantity::Iops,
+            quantity: Some(Quantity::Iops),
+            printed: "8000 IOPS".to_owned(),
             published: side,
             run,
             caveat: "About.".to_owned(),
         };
-        (published, Comparison { figures: vec![beside], left_out: 2 })
+        (published, Comparison { figures: vec![beside] })
     }
 
     #[test]
     fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
         let run = Side { value: 900.0, nodes: Some(3), drives: None, share: Some(0.25) };
-        let (published, held) = comparison(0.5, Some(run));
+        let (published, held) = comparison(0.5, Ok(run));
         let text = table(&published, &held, Scale::both(Fraction::one_in(100)));
-        for word in
-            ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "2 figures of the reference", "About."]
-        {
+        for word in ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."] {
             assert!(text.contains(word), "{word}: {text}");
         }
-        assert!(!text.contains("above the ceiling") && !text.contains("--testbed"));
+        assert!(!text.contains("above the ceiling") && !text.contains("--testbed") && !text.contains("(a)"));
         let page = section(&published, &held, Scale::FULL).into_string();
         assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
+        let unknown = Side { value: 900.0, ..Side::default() };
+        let (published, held) = comparison(0.5, Ok(unknown));
+        assert!(table(&published, &held, Scale::FULL).contains("--testbed"));
     }
 
     #[test]
     fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
-        let (published, held) = comparison(1.2, None);
+        let (published, held) = comparison(1.2, Err(Missing::NotMeasured));
         let text = table(&published, &held, Scale::FULL);
-        assert!(text.contains("above the ceiling of its own testbed") && text.contains("has not measured"), "{text}");
+        assert!(text.contains("above the ceiling of its own testbed") && text.contains("completed no point"), "{text}");
+        assert!(!text.contains("--testbed"), "it would not help: {text}");
     }
 
     #[test]
-    fn each_refusal_names_the_reference_and_a_remedy() {
-        let (published, _) = comparison(0.5, None);
-        for why in [Unfit::NoCounterparts, Unfit::OtherSuite, Unfit::NothingMeasured] {
-            let said = unfit(why, &published, "quick");
-            assert!(said.contains(" r") && said.contains("; "), "{said}");
-        }
+    fn figures_of_no_run_stand_as_printed_and_each_reason_once() {
+        let (published, mut held) = comparison(0.5, Err(Missing::NotOfARun("It is a size.".to_owned())));
+        let mut first = held.figures[0].clone();
+        (first.quantity, first.printed, first.published) = (None, "96 %".to_owned(), Side::default());
+        let other = Beside { run: Err(Missing::Simulated), ..held.figures[0].clone() };
+        held.figures = vec![first.clone(), other, first];
+        let text = table(&published, &held, Scale::FULL);
+        assert_eq!(text.matches("96 %").count(), 2, "{text}");
+        assert_eq!((text.matches("– (a)").count(), text.matches("– (b)").count()), (2, 1), "{text}");
+        assert!(text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"), "{text}");
+        assert!(section(&published, &held, Scale::FULL).into_string().contains("– (b)"));
+    }
+
+    #[test]
+    fn every_kind_of_figure_has_its_unit() {
+        use Quantity::{CpuShare, IopsDifference, LatencyDifference, PortBits};
+        let said = [
+            (PortBits, 234e9),
+            (PortBits, 1.6e6),
+            (PortBits, 300.0),
+            (CpuShare, 0.8),
+            (IopsDifference, -0.25),
+            (LatencyDifference, 0.33),
+        ];
+        let said = said.map(|(quantity, value)| figure(quantity, value));
+        assert_eq!(said, ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]);
+    }
+
+    #[test]
+    fn every_reason_is_a_sentence_and_a_refusal_names_a_remedy() {
+        let all = [
+            Missing::NotOfARun(String::new()),
+            Missing::NotMeasured,
+            Missing::FewPoints,
+            Missing::Simulated,
+            Missing::NotCounted,
+        ];
+        assert!(all.iter().map(why).all(|said| said.ends_with('.')));
+        let (published, _) = comparison(0.5, Err(Missing::NotCounted));
+        assert!(unfit(&published, "quick").contains("; run the suite r"));
     }
 }

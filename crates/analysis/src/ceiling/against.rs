@@ -1,6 +1,6 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
-use super::{Ceiling, Workload, ceiling};
+use super::{Ceiling, Workload, as_used, ceiling};
 use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::{Bytes, Cluster, Op, Record};
@@ -35,10 +35,11 @@ impl Reached {
 }
 
 /// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the order of the rows. Workloads that ran at
-/// the same time are judged each as if it were alone: their shares add up.
+/// the same time are judged each as if it were alone: their shares add up. Where targets simulate `cluster`, their parameters are put in.
 pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
     let mut reached: Vec<Reached> = Vec::new();
-    for row in rows.iter().filter(|row| row.op != Op::Fsync) {
+    // What looks names up or removes them moves nothing that drives and ports of a testbed bound.
+    for row in rows.iter().filter(|row| row.op != Op::Fsync && row.moves_bytes()) {
         match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, row.index)) {
             Some(known) => known.iops += row.iops(),
             None => reached.push(Reached {
@@ -47,7 +48,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
                 sweep: row.sweep.clone(),
                 repetition: row.repetition,
                 iops: row.iops(),
-                ceiling: ceiling(cluster, &Workload::of_work(&row.work, touched(record, row))),
+                ceiling: ceiling(&as_used(cluster, record, row), &Workload::of_work(&row.work, touched(record, row))),
             }),
         }
     }
@@ -106,6 +107,24 @@ mod tests {
         assert_eq!(reached.len(), 1);
         assert!((reached[0].share().expect("known") - 1.0).abs() < 1e-9, "{reached:?}");
         assert!(!reached[0].is_above());
+    }
+
+    #[test]
+    fn looking_names_up_has_no_ceiling_of_bytes() {
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\", \"stat\", \"remove\"]\n";
+        let mut recorded = Recorded::new(suite);
+        let stages = recorded.record().plan.stages;
+        for (number, stage) in (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure) {
+            let op = stage.works[0].metadata.expect("of names").op;
+            recorded.interval(number, 0, &[(op, &[1_000; 50])]);
+        }
+        let record = recorded.record();
+        let cluster = Cluster::parse("t", "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 10\n", &[]);
+        let rows = crate::results(&record);
+        let reached = against(&cluster.expect("a good testbed"), &record, &rows);
+        let points: Vec<u32> = rows.iter().filter(|row| row.op == Op::Create).map(|row| row.point).collect();
+        assert_eq!((rows.len(), points.len()), (3, 1));
+        assert_eq!(reached.iter().map(|one| one.point).collect::<Vec<u32>>(), points, "creates write bytes");
     }
 
     #[test]

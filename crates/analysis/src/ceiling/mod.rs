@@ -10,12 +10,15 @@ mod against;
 mod layers;
 mod network;
 mod protection;
+mod simulated;
 mod tiers;
 mod workload;
 
 pub(crate) use against::touched;
 pub use against::{Reached, against, doubt};
 pub use protection::{Amplification, amplification};
+pub(crate) use simulated::as_used;
+pub use simulated::simulated;
 pub use workload::Workload;
 
 use model::Cluster;

@@ -88,7 +88,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     }
     let records = args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
-    let testbed = testbed.or_else(|| testbed::simulated(records.iter().map(|record| &record.plan)));
+    let testbed = testbed.or_else(|| analysis::ceiling::simulated(records.iter().map(|record| &record.plan)));
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),
         (None, Some(first)) => first.with_extension(format.ending()),

@@ -4,7 +4,7 @@ use super::{print, print_json};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
-use analysis::published::Comparison;
+use analysis::published::{Comparison, OtherSuite};
 use model::published::Published;
 use model::{Cluster, Record};
 use std::path::Path;
@@ -18,7 +18,9 @@ pub(super) fn hold(
     ours: Option<&Cluster>,
 ) -> Result<Comparison, Failure> {
     let held = analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
-    held.map_err(|why| Failure::Usage(format!("error: {}", report::published::unfit(why, figures, &record.plan.suite))))
+    held.map_err(|OtherSuite| {
+        Failure::Usage(format!("error: {}", report::published::unfit(figures, &record.plan.suite)))
+    })
 }
 
 /// Prints the results of a run.

@@ -58,6 +58,12 @@ pub struct Use {
     /// What waited, as a sum over time: for a disk the times of all requests in it, for CPU and memory the time in which some task waited
     /// for it (pressure), in ns. Divided by [`waited_ns`](Self::waited_ns) it is the mean queue, or a share of the time.
     pub waiting_ns: u64,
+    /// The time for which there is a figure of what a port carried, in ns; whether or not its speed is known.
+    pub carried_ns: u64,
+    /// What a port received in that time, in bytes.
+    pub received_bytes: u64,
+    /// What it sent.
+    pub sent_bytes: u64,
     /// What went wrong: packets with errors or dropped, requests sent again or not answered in time, slow-downs because of heat.
     pub errors: u64,
 }
@@ -68,6 +74,8 @@ struct Said {
     /// Utilisation in millionths.
     used_ppm: Option<u64>,
     waiting_ns: Option<u64>,
+    /// What a port received and sent, in bytes.
+    carried: Option<(u64, u64)>,
     errors: u64,
     /// Whether it was all but used up, where that is not told by its utilisation.
     is_full: Option<bool>,
@@ -147,7 +155,18 @@ impl Use {
             self.waited_ns = self.waited_ns.saturating_add(length_ns);
             self.waiting_ns = self.waiting_ns.saturating_add(waiting_ns);
         }
+        if let Some((received_bytes, sent_bytes)) = said.carried {
+            self.carried_ns = self.carried_ns.saturating_add(length_ns);
+            self.received_bytes = self.received_bytes.saturating_add(received_bytes);
+            self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
+        }
         self.errors = self.errors.saturating_add(said.errors);
+    }
+
+    /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where nobody counted.
+    pub fn carried_per_s(&self) -> Option<f64> {
+        let bytes = self.received_bytes.max(self.sent_bytes);
+        (self.carried_ns > 0).then(|| bytes as f64 / self.carried_ns as f64 * 1e9)
     }
 
     /// The mean utilisation, 0 to 1; `None` where it cannot be known.

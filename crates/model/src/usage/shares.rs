@@ -87,7 +87,7 @@ fn memory(facts: &HostFacts, entry: &Entry, length_ns: u64, waiting_ns: Option<u
     let taken = entry.get(Metric::AvailableBytes).map(|bytes| facts.memory.0.saturating_sub(bytes));
     let used_ppm = taken.and_then(|taken| ppm(taken.into(), facts.memory.0.into()));
     let is_wanting = waiting_ns.is_some_and(|ns| ns.saturating_mul(10) >= length_ns);
-    Said { used_ppm, waiting_ns, errors: 0, is_full: Some(is_wanting) }
+    Said { used_ppm, waiting_ns, is_full: Some(is_wanting), ..Said::default() }
 }
 
 fn disk(entry: &Entry, length_ns: u64) -> Said {
@@ -105,7 +105,8 @@ fn port(facts: &HostFacts, entry: &Entry, length_ns: u64) -> Said {
     use Metric::{ReceiveDrops, ReceiveErrors, SendDrops, SendErrors};
     let errors =
         [ReceiveErrors, ReceiveDrops, SendErrors, SendDrops].into_iter().map(count).fold(0, u64::saturating_add);
-    Said { used_ppm, errors, ..Said::default() }
+    let carried = bytes.map(|_| (count(Metric::ReceivedBytes), count(Metric::SentBytes)));
+    Said { used_ppm, carried, errors, ..Said::default() }
 }
 
 /// The agreed speed of an interface or a port, in 10⁶ bits a second; `None` where it is not known.

@@ -68,6 +68,7 @@ fn a_port_is_as_used_as_its_busier_direction_and_not_judged_without_a_speed() {
     assert_eq!(of(&usage, Part::Port, "eth0").share(), Some(0.5), "62.5 MB of 125 MB");
     assert_eq!(of(&usage, Part::Port, "eth0").errors, 3);
     assert_eq!(of(&usage, Part::Port, "mlx5_0/1").share(), None);
+    assert_eq!(of(&usage, Part::Port, "mlx5_0/1").carried_per_s(), Some(62_500_000.0), "what it carried is known");
 }
 
 #[test]
@@ -85,8 +86,15 @@ fn memory_is_what_programs_can_no_longer_take_and_a_mount_only_errs() {
 fn nothing_wraps_and_nothing_is_made_of_no_time() {
     let sample = CounterSample { length_ns: u64::MAX, start_ns: u64::MAX, ..Default::default() };
     let mut used = Use::default();
-    let said = Said { used_ppm: Some(u64::MAX), waiting_ns: Some(u64::MAX), errors: u64::MAX, is_full: None };
+    let said = Said {
+        used_ppm: Some(u64::MAX),
+        waiting_ns: Some(u64::MAX),
+        errors: u64::MAX,
+        carried: Some((u64::MAX, u64::MAX)),
+        is_full: None,
+    };
     (0..3).for_each(|_| used.add(&sample, said));
     assert_eq!((used.share(), used.errors, used.full_span), (Some(1.0), u64::MAX, Some((u64::MAX, u64::MAX))));
     assert_eq!((Use::default().share(), Use::default().full_share(), Use::default().waiting()), (None, 0.0, None));
+    assert_eq!((used.received_bytes, Use::default().carried_per_s()), (u64::MAX, None));
 }

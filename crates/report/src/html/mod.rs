@@ -20,7 +20,7 @@ pub(crate) use row::{name, style};
 
 use crate::split::{self, By};
 use crate::words;
-use analysis::ceiling::Reached;
+use analysis::ceiling::{Reached, simulated};
 use analysis::{ResultRow, RunState};
 use markup::{Markup, classed, element, plain};
 use model::plan::PlannedTarget;
@@ -126,22 +126,10 @@ pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultR
     (rows, reached)
 }
 
-/// The reference testbed that all of a run was simulated on. Not where a target has parameters: they change what it can carry.
-fn simulated_testbed(record: &Record) -> Option<Cluster> {
-    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
-    let first = targets.next()?.path.as_str();
-    let name = first.strip_prefix("sim:cluster=")?;
-    let (_, text) = model::cluster::REFERENCE.iter().find(|(known, _)| *known == name)?;
-    if targets.any(|target| target.path != first) {
-        return None;
-    }
-    Cluster::parse(name, text, &[]).ok()
-}
-
 /// Everything about one run, with the differences between its own scenarios.
 fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), differences: Markup) -> Markup {
-    let simulated = if against.testbed.is_none() { simulated_testbed(record) } else { None };
-    let against = Against { testbed: against.testbed.or(simulated.as_ref()), ..against };
+    let beneath = if against.testbed.is_none() { simulated(std::iter::once(&record.plan)) } else { None };
+    let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judged(record, testbed);
     let mut content = header(record, number, of);
@@ -173,8 +161,8 @@ fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Marku
     let Some((published, theirs)) = against.published else { return Markup::new() };
     match analysis::published::against(published, theirs, record, rows, against.testbed) {
         Ok(held) => crate::published::section(published, &held, record.plan.scale),
-        Err(why) => {
-            let said = crate::published::unfit(why, published, &record.plan.suite);
+        Err(analysis::published::OtherSuite) => {
+            let said = crate::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
             plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
         }

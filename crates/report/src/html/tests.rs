@@ -191,11 +191,17 @@ fn every_chart_of_rates_has_the_ceiling_where_it_is_known_and_every_course_its_m
 
 #[test]
 fn no_ceiling_is_taken_for_granted() {
-    // A parameter changes what the testbed can carry, and a folder says nothing of what is beneath it.
-    for path in ["sim:cluster=vsan-four-corners,path=smb", "sim:cluster=unheard-of", "sim:latency=1ms", "/data"] {
+    // A folder says nothing of what is beneath it.
+    for path in ["sim:cluster=unheard-of,path=smb", "sim:cluster=unheard-of", "sim:latency=1ms", "/data"] {
         let page = render(&[&on_target(path, SIZES)]);
         assert!(!page.contains("<line class=\"ceiling\"") && !page.contains("Share of the ceiling"), "{path}");
     }
+}
+
+#[test]
+fn a_way_to_a_known_testbed_leaves_its_ceiling_in_place() {
+    let page = render(&[&on_target("sim:cluster=vsan-four-corners,path=smb", SIZES)]);
+    assert!(page.contains("Share of the ceiling of vsan-four-corners") && page.contains("<line class=\"ceiling\""));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::spec::Stall;
 use model::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
 use model::{Bytes, Cluster as Testbed, Percent};
 
-/// Core time of a metadata server for a look-up, and for a change, in ns. Upper bounds from a server of Lustre with 20 cores that did 400,000 `stat` and
-/// 100,000 removals per second (`docs/METHOD.md` has the source).
+/// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre that did 400,000 `stat` and 100,000 removals per second,
+/// on an assumed 20 cores that are all busy (`docs/METHOD.md` has the source).
 const LOOKUP_NS: f64 = 50_000.0;
 const CHANGE_NS: f64 = 200_000.0;
 /// Bytes of a file that have one token, where the testbed does not say.
