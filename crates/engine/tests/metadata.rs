@@ -269,7 +269,7 @@ fn a_tree_that_holds_something_of_others_stays_with_its_marker_and_says_so() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::Remove];
     let targets = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
-    let theirs = root.join("tree-00000/d0/notes.txt");
+    let theirs = root.join("tree-00000/d000000000000000000/notes.txt");
     fs::write(&theirs, "precious").expect("a file");
     let words = targets.remove().expect_err("it stays").to_string();
     assert!(words.contains("tree-00000: stays") && words.contains("plimsoll clean"), "{words}");
