@@ -47,11 +47,14 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     if options.directory.is_empty() { Err("name an empty directory".to_owned()) } else { Ok(options) }
 }
 
-/// `d12/f12345` and a zero byte, in `buffer`.
+/// Digits of a number in a name, as the engine writes it: what a call costs the kernel depends on the length of the name.
+const DIGITS: usize = 18;
+
+/// `d000000000000000012/f000000000000012345` and a zero byte, in `buffer`.
 fn path(buffer: &mut [u8; 64], directory: u64, file: Option<u64>) -> &CStr {
     let mut end = 0;
     let mut put = |letter: u8, mut number: u64, end: &mut usize| {
-        let (mut digits, mut first) = ([0; 20], 20);
+        let (mut digits, mut first) = ([b'0'; 20], 20);
         loop {
             first -= 1;
             digits[first] = b'0' + (number % 10) as u8;
@@ -60,6 +63,7 @@ fn path(buffer: &mut [u8; 64], directory: u64, file: Option<u64>) -> &CStr {
                 break;
             }
         }
+        let first = first.min(20 - DIGITS);
         buffer[*end] = letter;
         buffer[*end + 1..*end + 21 - first].copy_from_slice(&digits[first..]);
         *end += 21 - first;
@@ -68,7 +72,7 @@ fn path(buffer: &mut [u8; 64], directory: u64, file: Option<u64>) -> &CStr {
     if let Some(file) = file {
         put(b'/', 0, &mut end);
         // The slash needs no number.
-        end -= 1;
+        end -= DIGITS;
         put(b'f', file, &mut end);
     }
     buffer[end] = 0;

@@ -46,8 +46,9 @@ fn check(result: i32) -> io::Result<i32> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
+/// The name of a file, as long as those of the engine.
 fn name(number: u64) -> io::Result<CString> {
-    Ok(CString::new(format!("f{number}"))?)
+    Ok(CString::new(format!("f{number:018}"))?)
 }
 
 /// One operation on every file by plain calls.

@@ -149,7 +149,7 @@ fn a_directory_that_is_removed_under_the_run_is_data() {
     let ops = [Op::Create, Op::Stat, Op::Readdir];
     let targets = open(plan(&root, 100, 0, Layout { unique: false, random: false }, &ops)).expect("opens");
     run(&targets, 0);
-    fs::remove_dir_all(root.join("tree-00000/d0")).expect("removes");
+    fs::remove_dir_all(root.join("tree-00000/d000000000000000000")).expect("removes");
     let samples = run(&targets, 1);
     assert_eq!((ios(&samples), errors(&samples)), (90, vec![(libc::ENOENT, 10)]));
     let samples = run(&targets, 2);
@@ -210,7 +210,7 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     let outside = base.path().join("outside");
     fs::create_dir(&outside).expect("a directory");
     fs::write(outside.join("f1"), "precious").expect("a file");
-    let leaf = root.join("tree-00000/d0");
+    let leaf = root.join("tree-00000/d000000000000000000");
     // Names of ours that are something else, and a name that is not ours.
     std::os::unix::fs::symlink(&outside, root.join("tree-00000/d99")).expect("a link");
     std::os::unix::fs::symlink(&outside, root.join("tree-00007")).expect("a link");
@@ -233,6 +233,26 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
 }
 
 #[test]
+fn leftovers_of_earlier_versions_are_removed_too() {
+    let (_base, root) = scratch();
+    drop(killed(&root));
+    // They wrote numbers without zeros.
+    let leaf = root.join("tree-00000/d12");
+    fs::create_dir_all(leaf.join("m12")).expect("a directory");
+    fs::write(leaf.join("f12345"), "12345").expect("a file");
+    std::os::unix::fs::symlink("f12345", leaf.join("s12345")).expect("a link");
+    fs::write(leaf.join("f012345"), "precious").expect("a file of somebody else");
+    let cleaned = || clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans");
+    let freed = cleaned().bytes;
+    assert!(freed >= 100 * 7 + 5, "{freed} bytes");
+    let left: Vec<_> = fs::read_dir(&leaf).expect("stays").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["f012345"]);
+    fs::remove_file(leaf.join("f012345")).expect("moved away");
+    assert_eq!(cleaned().left, None);
+    assert!(!root.join("tree-00000").exists());
+}
+
+#[test]
 fn the_next_run_begins_where_nothing_is_left_of_the_last() {
     let (_base, root) = scratch();
     drop(killed(&root));
@@ -249,7 +269,7 @@ fn a_tree_that_holds_something_of_others_stays_with_its_marker_and_says_so() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::Remove];
     let targets = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
-    let theirs = root.join("tree-00000/d0/notes.txt");
+    let theirs = root.join("tree-00000/d000000000000000000/notes.txt");
     fs::write(&theirs, "precious").expect("a file");
     let words = targets.remove().expect_err("it stays").to_string();
     assert!(words.contains("tree-00000: stays") && words.contains("plimsoll clean"), "{words}");

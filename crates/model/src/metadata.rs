@@ -15,6 +15,9 @@ pub const MOST_FILES: u64 = 1 << 32;
 pub const MOST_SIZE: Bytes = Bytes::mib(64);
 /// What a directory takes of a file system at least, and what the space of a file is a multiple of.
 const BLOCK: u64 = 4096;
+/// What the name of a file takes of its directory at most: ext4 has 8 bytes beside the 19 of the name, up to a multiple of 4 (`struct
+/// ext4_dir_entry_2`), and leaves blocks half empty when it splits them.
+const ENTRY: u64 = 64;
 
 /// Operations that a mix has at most: as many as a worker keeps books of.
 pub const MOST_MIXED: usize = 4;
@@ -216,7 +219,8 @@ impl Tree {
         let each = self.size.0.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
         let alike = || Bytes(self.files.saturating_mul(each));
         let files = self.sizes.as_ref().map_or_else(alike, |sizes| sizes.most_space(self.files, BLOCK));
-        Bytes(files.0.saturating_add(self.directories().saturating_mul(BLOCK)))
+        let names = self.files.saturating_mul(ENTRY);
+        Bytes(files.0.saturating_add(self.directories().saturating_mul(BLOCK)).saturating_add(names))
     }
 }
 
@@ -289,7 +293,7 @@ mod tests {
         assert_eq!(tree(1000, 1, 10, 10).directories(), 1 + 100);
         assert_eq!(tree(1001, 2, 10, 10).directories(), 1 + 11 + 101);
         assert_eq!(tree(1001, 2, 10, 10).inodes(), 1001 + 113);
-        assert_eq!(tree(10, 1, 10, 10).space(), Bytes(10 * 4096 + 2 * 4096));
+        assert_eq!(tree(10, 1, 10, 10).space(), Bytes(10 * 4096 + 2 * 4096 + 10 * 64));
         let huge = tree(MOST_FILES, MOST_DEPTH, u64::MAX, 1);
         assert!(huge.inodes() > MOST_FILES, "and nothing overflows");
     }

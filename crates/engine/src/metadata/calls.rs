@@ -282,7 +282,7 @@ mod tests {
     fn what_is_not_timed_lies_between_two_looks_at_the_clock() {
         let base = tempfile::tempdir().expect("a directory");
         let root = std::fs::File::open(base.path()).expect("opens");
-        let watched = base.path().canonicalize().expect("a path").join("f7");
+        let watched = base.path().canonicalize().expect("a path").join("f000000000000000007");
         let path = base.path().to_str().expect("UTF-8").to_owned();
         let tree = Tree {
             target: 0,

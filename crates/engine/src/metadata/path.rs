@@ -5,6 +5,10 @@ use std::ffi::CStr;
 
 /// Digits of the largest number.
 const MOST_DIGITS: usize = 20;
+/// Digits of a number in a name, with zeros before it: the name of a file takes 19 bytes, as mdtest's `file.mdtest.0.12345` does. What an
+/// operation costs the kernel depends on the length of a name (ext4 goes through the entries of a block, and has more of short ones), so
+/// names of one length make a comparison of names of one length, and a run's last file as dear as its first.
+const DIGITS: usize = 18;
 /// A letter, a number, and a slash or the end.
 const MOST_NAME: usize = MOST_DIGITS + 2;
 const MOST_PATH: usize = (MOST_DEPTH as usize + 1) * MOST_NAME;
@@ -34,10 +38,11 @@ impl Kind {
     pub(crate) fn of(name: &[u8]) -> Option<Kind> {
         let (letter, digits) = name.split_first()?;
         let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == *letter)?;
-        let text = std::str::from_utf8(digits).ok()?;
-        let number: u64 = text.parse().ok()?;
-        // One number, one name: `f007` and `f+7` are somebody else's.
-        (number.to_string() == text).then_some(kind)
+        // One number, one name: `f007` and `f+7` are somebody else's. Earlier versions wrote no zeros before a number, and what is left of
+        // their runs is still to be recognised.
+        let whole = digits.len() == DIGITS || digits == b"0" || !digits.starts_with(b"0");
+        let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+        (whole && text.parse::<u64>().is_ok()).then_some(kind)
     }
 
     /// Whether it is a directory.
@@ -94,7 +99,7 @@ impl PathBuffer {
     /// Writes a name at `at`; comes back with where it ends.
     #[inline]
     fn name(&mut self, at: usize, kind: Kind, number: u64) -> usize {
-        let mut digits = [0; MOST_DIGITS];
+        let mut digits = [b'0'; MOST_DIGITS];
         let mut first = MOST_DIGITS;
         let mut rest = number;
         loop {
@@ -105,6 +110,7 @@ impl PathBuffer {
                 break;
             }
         }
+        let first = first.min(MOST_DIGITS - DIGITS);
         self.bytes[at] = kind as u8;
         let end = at + 1 + MOST_DIGITS - first;
         self.bytes[at + 1..end].copy_from_slice(&digits[first..]);
@@ -121,6 +127,7 @@ impl PathBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::metadata::MOST_FILES;
     use model::units::Bytes;
 
     fn tree(depth: u32, fan_out: u64, per_directory: u64) -> Tree {
@@ -141,33 +148,60 @@ mod tests {
         PathBuffer::new().of(tree, kind, number).to_str().expect("text").to_owned()
     }
 
+    /// A name with its zeros.
+    fn name(letter: char, number: u64) -> String {
+        format!("{letter}{number:018}")
+    }
+
+    /// Names one below the other.
+    fn way(names: &[(char, u64)]) -> String {
+        names.iter().map(|(letter, number)| name(*letter, *number)).collect::<Vec<_>>().join("/")
+    }
+
     #[test]
     fn a_number_is_a_path() {
-        assert_eq!(of(&tree(0, 1, 1), Kind::File, 0), "f0");
-        assert_eq!(of(&tree(1, 1, 100), Kind::File, 1234), "d12/f1234");
-        assert_eq!(of(&tree(3, 4, 100), Kind::Link, 12_345), "d7/d2/d3/l12345", "leaf 123 is 7 × 16 + 2 × 4 + 3");
+        assert_eq!(of(&tree(0, 1, 1), Kind::File, 0), "f000000000000000000");
+        assert_eq!(of(&tree(1, 1, 100), Kind::File, 1234), "d000000000000000012/f000000000000001234");
+        let deep = way(&[('d', 7), ('d', 2), ('d', 3), ('l', 12_345)]);
+        assert_eq!(of(&tree(3, 4, 100), Kind::Link, 12_345), deep, "leaf 123 is 7 × 16 + 2 × 4 + 3");
         let deepest = of(&tree(MOST_DEPTH, u64::MAX, 1), Kind::File, u64::MAX);
         assert!(deepest.len() < MOST_PATH && deepest.ends_with("/f18446744073709551615"), "{deepest}");
+    }
+
+    #[test]
+    fn all_files_of_a_tree_have_names_as_long_as_those_of_mdtest() {
+        for number in [0, 9, 10, 99_999, 100_000, MOST_FILES - 1, 10_u64.pow(18) - 1] {
+            assert_eq!(of(&tree(0, 1, 1), Kind::File, number).len(), "file.mdtest.0.12345".len(), "{number}");
+        }
     }
 
     #[test]
     fn one_after_the_other_is_as_each_by_itself() {
         let tree = tree(2, 3, 2);
         let mut buffer = PathBuffer::new();
-        for number in [5, 4, 99, 100, 101, 7] {
+        for number in [5, 4, 99, 100, 101, 7, 10_u64.pow(18) - 1, 10_u64.pow(18), 3] {
             assert_eq!(buffer.of(&tree, Kind::File, number).to_str(), Ok(of(&tree, Kind::File, number).as_str()));
         }
-        assert_eq!(buffer.directory(&tree, 50, 1).to_str(), Ok("d16"));
-        assert_eq!(buffer.directory(&tree, 50, 2).to_str(), Ok("d16/d2"));
+        assert_eq!(buffer.directory(&tree, 50, 1).to_str(), Ok(name('d', 16).as_str()));
+        assert_eq!(buffer.directory(&tree, 50, 2).to_str(), Ok(way(&[('d', 16), ('d', 2)]).as_str()));
         assert_eq!(buffer.directory(&tree, 50, 0).to_str(), Ok("."));
-        assert_eq!(buffer.of(&tree, Kind::File, 100).to_str(), Ok("d16/d2/f100"));
+        let file = way(&[('d', 16), ('d', 2), ('f', 100)]);
+        assert_eq!(buffer.of(&tree, Kind::File, 100).to_str(), Ok(file.as_str()));
     }
 
     #[test]
     fn only_our_own_names_are_ours() {
-        assert_eq!(Kind::of(b"f0"), Some(Kind::File));
-        assert_eq!(Kind::of(b"d120"), Some(Kind::Directory));
-        for name in ["", "f", "f007", "f+7", "f-1", "file7", "x1", "f1.bak", "d 1", "f99999999999999999999"] {
+        for number in [0, 7, 120, 10_u64.pow(18) - 1, 10_u64.pow(18), u64::MAX] {
+            for kind in Kind::ALL {
+                let written = of(&tree(0, 1, 1), kind, number);
+                assert_eq!(Kind::of(written.as_bytes()), Some(kind), "{written}");
+                let earlier = format!("{}{number}", char::from(kind as u8));
+                assert_eq!(Kind::of(earlier.as_bytes()), Some(kind), "{earlier}, as earlier versions wrote it");
+            }
+        }
+        let foreign = ["", "f", "f00", "f007", "f+7", "f-1", "file7", "x1", "f1.bak", "d 1", "f99999999999999999999"];
+        let zeros = ["f00000000000000007", "f0000000000000000007", "f+00000000000000007", "f00000000000000007x"];
+        for name in foreign.into_iter().chain(zeros) {
             assert_eq!(Kind::of(name.as_bytes()), None, "{name}");
         }
         assert_eq!(Kind::of(&[b'f', 0xff]), None);

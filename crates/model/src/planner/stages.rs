@@ -224,7 +224,11 @@ pub(super) fn host_plan(
             let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
             let of_point = point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
             let sizes = of_point.unwrap_or_else(|| sizes(targets));
-            let share = Share { request, work, workload, sizes: &sizes, host: &host };
+            let asked = point.and_then(|point| match point.layout.size.value {
+                Auto::Fixed(size) => Some(size),
+                Auto::Auto => None,
+            });
+            let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
                     extents.iter_mut().for_each(|extent| extent.file = extent.file.saturating_add(first));
@@ -311,6 +315,8 @@ struct Share<'a> {
     workload: Option<&'a WorkloadSpec>,
     /// Of all files of the host: how much of each this stage loads.
     sizes: &'a [Bytes],
+    /// The size of each file that the suite asks for, of which `sizes` are the whole sectors.
+    asked: Option<Bytes>,
     host: &'a Host<'a>,
 }
 
@@ -356,7 +362,7 @@ impl Share<'_> {
             },
         };
         if self.workload.is_some() && all.iter().any(Vec::is_empty) {
-            return Err(too_small(self.work, total, self.sizes));
+            return Err(too_small(self.work, total, self.sizes, self.asked));
         }
         let mut mine: Vec<Vec<Extent>> = all.into_iter().skip(before as usize).take(count as usize).collect();
         if let (Stop::Once(_), Amount::Bytes(amount)) = (self.work.stop, self.request.spec.stages.amount.value) {
@@ -401,16 +407,20 @@ fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Optio
     })
 }
 
-fn too_small(work: &Work, workers: u32, sizes: &[Bytes]) -> Refusal {
+fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -> Refusal {
     let total = Bytes(sizes.iter().map(|size| size.0).sum());
     let sharing = if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
+    let block = work.largest_block();
+    let told = match (total, asked) {
+        (Bytes(0), Some(asked)) => {
+            format!("files of {asked}, which hold no whole sector and so not one block of {block} each")
+        }
+        (Bytes(0), None) => format!("files that hold no whole sector and so not one block of {block} each"),
+        _ => format!("{total}, which is less than one block of {block} each"),
+    };
     Refusal::new(
         RefusalKind::Usage,
-        format!(
-            "workload `{}`: {sharing} {total}, which is less than one block of {} each",
-            work.workload,
-            work.largest_block()
-        ),
+        format!("workload `{}`: {sharing} {told}", work.workload),
         "give a larger layout.size, a smaller block_size or fewer workers",
     )
 }

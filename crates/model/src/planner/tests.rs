@@ -220,6 +220,9 @@ fn blocks_must_suit_the_device_and_the_size() {
         .expect_err("refused");
     assert_eq!(kind, RefusalKind::Usage);
     assert!(text.contains("1 worker has 8 KiB, which is less than one block of 1 MiB"), "{text}");
+    let refusals = Case::sets(&["size=1", "files=1", "workers=1"]).plan(target("/t", TargetKind::Missing));
+    let text = refusals.expect_err("refused")[0].to_string();
+    assert!(text.contains("1 worker has files of 1 B, which hold no whole sector"), "{text}");
 }
 
 #[test]

@@ -381,7 +381,7 @@ spec_table! {
 }
 
 spec_table! {
-    /// The files of a layout of kind `tree`. They are created and removed by the operations of the workloads; the directories that hold them are there before anything is measured.
+    /// The files of a layout of kind `tree`. They are created and removed by the operations of the workloads; the directories that hold them are there before anything is measured. The name of each has 19 bytes, as that of mdtest's files (`f000000000000012345`).
     pub struct TreeSpec {
         /// Files on each host, all workers together.
         files: Whole = Whole(100_000),
