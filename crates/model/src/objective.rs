@@ -92,8 +92,27 @@ impl FromStr for Objective {
         let one = |part: &&str| {
             condition(part).map_err(|problem| BadObjective { condition: part.chars().take(80).collect(), problem })
         };
-        Ok(Objective { conditions: parts.iter().map(one).collect::<Result<_, _>>()? })
+        let conditions: Vec<Condition> = parts.iter().map(one).collect::<Result<_, _>>()?;
+        match twice(&conditions) {
+            Some(bad) => Err(bad),
+            None => Ok(Objective { conditions }),
+        }
     }
+}
+
+/// The first condition on a figure that an earlier one limits already. Every figure has a limit on one side only, so one of the two says nothing,
+/// or the opposite.
+fn twice(conditions: &[Condition]) -> Option<BadObjective> {
+    let what = |one: &Condition| (one.op, std::mem::discriminant(&one.limit), one.figure());
+    let (earlier, later) = conditions.iter().enumerate().find_map(|(number, later)| {
+        conditions.get(..number)?.iter().find(|earlier| what(earlier) == what(later)).map(|earlier| (earlier, later))
+    })?;
+    let why = if earlier.limit == later.limit { "says the same" } else { "sets another limit" };
+    let problem = format!(
+        "`{earlier}` {why} for {}, and a figure can have one limit only: leave one of them out",
+        later.figure()
+    );
+    Some(BadObjective { condition: later.to_string(), problem })
 }
 
 /// What a condition does with its limit.
@@ -309,6 +328,21 @@ mod tests {
         ] {
             let told = text.parse::<Objective>().expect_err(text).to_string();
             assert!(told.contains(problem) && told.contains("'read p99 < 5ms, errors = 0'"), "{text}: {told}");
+        }
+        for (text, problem) in [
+            ("errors = 0, errors = 1", "condition `errors <= 1`: `errors = 0` sets another limit for errors"),
+            (
+                "read p99 < 5ms, errors = 0, read p99 < 5ms",
+                "condition `read p99 < 5ms`: `read p99 < 5ms` says the same",
+            ),
+            ("iops > 5k, iops >= 6k", "one limit only"),
+        ] {
+            let told = text.parse::<Objective>().expect_err(text).to_string();
+            assert!(told.contains(problem), "{text}: {told}");
+        }
+        for fine in ["errors < 5, errors < 1%", "read p99 < 5ms, write p99 < 5ms, p99 < 5ms", "p99 < 5ms, p99.9 < 9ms"]
+        {
+            assert!(fine.parse::<Objective>().is_ok(), "{fine}");
         }
         let many = vec!["errors = 0"; 17].join(",");
         assert!(many.parse::<Objective>().expect_err("too many").to_string().contains("at most 16"));

@@ -72,8 +72,19 @@ pub fn count(value: u64) -> String {
 
 /// `12.5 %`, from a share of 0 to 1.
 pub fn share(value: f64) -> String {
-    let percent = value * 100.0;
-    if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+    match value * 100.0 {
+        percent if percent >= 999.5 => format!("{} %", count(percent.min(1e15).round() as u64)),
+        percent if percent >= 9.95 => format!("{percent:.0} %"),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+/// How far a figure is from its limit: `104 % of its limit`, and `1,000 times its limit` from ten times on, where percents are no longer read.
+pub fn of_limit(excess: f64) -> String {
+    match excess {
+        times if times >= 9.995 => format!("{} times its limit", count(times.min(1e15).round() as u64)),
+        share => format!("{} of its limit", self::share(share)),
+    }
 }
 
 /// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash where there is none.

@@ -22,7 +22,8 @@ pub fn command(plan: &Plan) -> String {
     if plan.existing {
         words.push("--existing".to_owned());
     }
-    if !plan.direct {
+    // It goes into every scenario, also into those that bypass the page cache: where there is one of these, it was not given.
+    if is_bypassed(plan) == Bypassed::Never {
         words.push("--buffered".to_owned());
     }
     words.push(format!("--set=seed={}", plan.seed));
@@ -31,6 +32,32 @@ pub fn command(plan: &Plan) -> String {
     }
     words.push(quoted(&plan.suite));
     words.join(" ")
+}
+
+/// Which of the requests of a run bypassed the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypassed {
+    /// All of them.
+    Always,
+    /// Those of some scenarios.
+    Sometimes,
+    /// None of them.
+    Never,
+}
+
+/// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of the first scenario alone.
+pub fn is_bypassed(plan: &Plan) -> Bypassed {
+    let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.direct);
+    let parts = plan.hosts.iter().flat_map(|host| &host.parts).map(|part| part.engine.direct);
+    let all: Vec<bool> = own.chain(parts).collect();
+    let is_any = |wanted| all.contains(&wanted);
+    match (is_any(true), is_any(false)) {
+        (true, true) => Bypassed::Sometimes,
+        (true, false) => Bypassed::Always,
+        (false, true) => Bypassed::Never,
+        (false, false) if plan.direct => Bypassed::Always,
+        (false, false) => Bypassed::Never,
+    }
 }
 
 /// What has to be known beside the command.
