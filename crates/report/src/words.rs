@@ -337,6 +337,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_share_of_many_times_has_separators_and_becomes_times() {
+        assert_eq!([0.0123, 0.5, 9.99, 1_000.0].map(share), ["1.2 %", "50 %", "999 %", "100,000 %"]);
+        assert_eq!(
+            [1.04, 9.99, 9.995, 1_000.0].map(of_limit),
+            ["104 % of its limit", "999 % of its limit", "10 times its limit", "1,000 times its limit"]
+        );
+        assert!(of_limit(f64::MAX).ends_with("times its limit"));
+    }
+
+    #[test]
     fn numbers_have_three_figures_or_all_of_them() {
         let told: Vec<String> = [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
         assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1.23 M"]);

@@ -9,6 +9,9 @@ use crate::units::Bytes;
 /// A file system is never filled past 95 %: past that, many of them measure their own distress.
 const RESERVED_SHARE: u64 = 20;
 
+/// What to do where a file system has no space at all, as `/proc` and its like: nobody frees any there.
+pub(super) const NO_FILES: &str = "this file system stores no files, however small; name a directory on one that does";
+
 /// Equal totals and free bytes are taken for one file system: the worst that a chance likeness does is to ask for more room than is needed.
 pub(super) fn same_file_system(one: &TargetFacts, other: &TargetFacts) -> bool {
     (one.free, one.total, &one.file_system) == (other.free, other.total, &other.file_system)
@@ -120,8 +123,7 @@ fn refusal(need: &Need<'_>, scale: Scale, least: Bytes) -> Option<Refusal> {
 /// What can be done where `room` bytes are too few.
 fn remedy(need: &Need<'_>, scale: Scale, least: Bytes, room: u64) -> String {
     if need.target.total == Bytes(0) {
-        // `/proc` and its like: nobody frees space there.
-        return "this file system stores no files, however small; name a directory on one that does".to_owned();
+        return NO_FILES.to_owned();
     }
     if room == 0 {
         return "there is room for no layout, however small; free some space, or name a directory on another file system"

@@ -119,10 +119,29 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
+    use model::plan::{Part, PartEngine};
     use model::{Fraction, Scale};
 
     fn plan() -> Plan {
         Recorded::new("[[workload]]\nname = \"w\"\n").record().plan
+    }
+
+    fn set_direct(plan: &mut Plan, direct: bool) {
+        plan.direct = direct;
+        plan.hosts.iter_mut().for_each(|host| host.direct = direct);
+    }
+
+    #[test]
+    fn what_one_scenario_does_is_not_made_that_of_all() {
+        let mut plan = plan();
+        set_direct(&mut plan, false);
+        let buffered = Part { engine: PartEngine::of(&plan.hosts[0]), targets: 0..1, trees: 0..0, stages: vec![0] };
+        let direct = Part { engine: PartEngine { direct: true, ..buffered.engine.clone() }, ..buffered.clone() };
+        plan.hosts[0].parts = vec![buffered.clone(), direct];
+        assert_eq!(is_bypassed(&plan), Bypassed::Sometimes);
+        assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
+        plan.hosts[0].parts = vec![buffered.clone(), buffered];
+        assert!(is_bypassed(&plan) == Bypassed::Never && command(&plan).contains(" --buffered "));
     }
 
     #[test]
@@ -130,7 +149,8 @@ mod tests {
         let mut plan = plan();
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
         plan.scale = Scale::both(Fraction::one_in(100));
-        (plan.existing, plan.direct, plan.seed) = (true, false, 9);
+        (plan.existing, plan.seed) = (true, 9);
+        set_direct(&mut plan, false);
         assert_eq!(
             command(&plan),
             "plimsoll run --target=/mnt/data --scale=1/100 --existing --buffered --set=seed=9 test"
