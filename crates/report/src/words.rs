@@ -79,9 +79,12 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// How far a figure is from its limit: `104 % of its limit`, and `1,000 times its limit` from ten times on, where percents are no longer read.
-pub fn of_limit(excess: f64) -> String {
+/// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and `1,000 times its limit` from ten times on, where
+/// percents are no longer read. The excess of a rate is the limit divided by it, so what it reached is the reciprocal.
+pub fn of_limit(figure: &str, excess: f64) -> String {
+    let is_at_least = figure.ends_with("iops") || figure.ends_with("bandwidth");
     match excess {
+        excess if is_at_least => format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE))),
         times if times >= 9.995 => format!("{} times its limit", count(times.min(1e15).round() as u64)),
         share => format!("{} of its limit", self::share(share)),
     }
@@ -340,10 +343,11 @@ mod tests {
     fn a_share_of_many_times_has_separators_and_becomes_times() {
         assert_eq!([0.0123, 0.5, 9.99, 1_000.0].map(share), ["1.2 %", "50 %", "999 %", "100,000 %"]);
         assert_eq!(
-            [1.04, 9.99, 9.995, 1_000.0].map(of_limit),
+            [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit("read p99", excess)),
             ["104 % of its limit", "999 % of its limit", "10 times its limit", "1,000 times its limit"]
         );
-        assert!(of_limit(f64::MAX).ends_with("times its limit"));
+        assert_eq!(of_limit("write iops", 2.0), "50 % of what it has to be");
+        assert!(of_limit("errors", f64::MAX).ends_with("times its limit"));
     }
 
     #[test]
