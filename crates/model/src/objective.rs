@@ -92,8 +92,28 @@ impl FromStr for Objective {
         let one = |part: &&str| {
             condition(part).map_err(|problem| BadObjective { condition: part.chars().take(80).collect(), problem })
         };
-        Ok(Objective { conditions: parts.iter().map(one).collect::<Result<_, _>>()? })
+        let conditions: Vec<Condition> = parts.iter().map(one).collect::<Result<_, _>>()?;
+        match twice(&conditions, &parts) {
+            Some(bad) => Err(bad),
+            None => Ok(Objective { conditions }),
+        }
     }
+}
+
+/// The first condition on a figure that an earlier one limits already, as it was written in `parts`. Every figure has a limit on one side only,
+/// so one of the two says nothing, or the opposite.
+fn twice(conditions: &[Condition], parts: &[&str]) -> Option<BadObjective> {
+    let what = |one: &Condition| (one.op, std::mem::discriminant(&one.limit), one.figure());
+    let all = || conditions.iter().zip(parts);
+    let ((earlier, written), (later, again)) = all().enumerate().find_map(|(number, later)| {
+        all().take(number).find(|earlier| what(earlier.0) == what(later.0)).map(|earlier| (earlier, later))
+    })?;
+    let why = if earlier.limit == later.limit { "says the same" } else { "sets another limit" };
+    let figure = later.figure();
+    let written: String = written.chars().take(80).collect();
+    let problem =
+        format!("`{written}` {why} for {figure}, and a figure can have one limit only: leave one of them out");
+    Some(BadObjective { condition: again.chars().take(80).collect(), problem })
 }
 
 /// What a condition does with its limit.
@@ -309,6 +329,21 @@ mod tests {
         ] {
             let told = text.parse::<Objective>().expect_err(text).to_string();
             assert!(told.contains(problem) && told.contains("'read p99 < 5ms, errors = 0'"), "{text}: {told}");
+        }
+        for (text, problem) in [
+            ("errors = 0, errors = 1", "condition `errors = 1`: `errors = 0` sets another limit for errors"),
+            (
+                "read p99 < 5ms, errors = 0, read p99 < 5ms",
+                "condition `read p99 < 5ms`: `read p99 < 5ms` says the same",
+            ),
+            ("iops > 5k, iops >= 6k", "one limit only"),
+        ] {
+            let told = text.parse::<Objective>().expect_err(text).to_string();
+            assert!(told.contains(problem), "{text}: {told}");
+        }
+        for fine in ["errors < 5, errors < 1%", "read p99 < 5ms, write p99 < 5ms, p99 < 5ms", "p99 < 5ms, p99.9 < 9ms"]
+        {
+            assert!(fine.parse::<Objective>().is_ok(), "{fine}");
         }
         let many = vec!["errors = 0"; 17].join(",");
         assert!(many.parse::<Objective>().expect_err("too many").to_string().contains("at most 16"));

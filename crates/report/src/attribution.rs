@@ -1,6 +1,9 @@
 //! Which layer was at its limit while a point was measured: in words for tables and pages, and as objects for machines.
 
-use crate::html::markup::{Markup, plain};
+mod page;
+
+pub use page::section;
+
 use crate::words;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
@@ -23,16 +26,6 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     }
     let lines: String = all.iter().map(|line| format!("- {line}\n")).collect();
     format!("\nWhat was at its limit, by the kernels' counters\n{lines}")
-}
-
-/// The section of a page; nothing without counters.
-pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
-    let all = sentences(record, rows);
-    if all.is_empty() {
-        return Markup::new();
-    }
-    let items: Markup = all.into_iter().map(|line| plain("li", line)).collect();
-    plain("section", [plain("h2", "What was at its limit"), plain("ul", items)])
 }
 
 fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
@@ -106,20 +99,11 @@ fn full(one: &Attribution, limit: &Watched, host: &str) -> String {
         text.push_str(" (no target stands on it)");
     }
     text.push_str(&format!(", {} used on average", words::share(used.share().unwrap_or(0.0))));
-    let (load, share) = (&one.load_ns, used.full_share());
-    let (from, to) = used.full_span.unwrap_or((load.start, load.end));
-    // Counters and load do not end at the same instant: within a hundredth of the load, or an interval, it is the same.
-    let slack = (load.end.saturating_sub(load.start) / 100).max(1_500_000_000);
-    let is_to_end = to.saturating_add(slack) >= load.end;
-    let since = load.end.saturating_sub(from).max(1) as f64;
-    let from_s = clock(from.saturating_sub(load.start));
-    text.push_str(&if share >= HELD {
-        ", all but used up all the time".to_owned()
-    } else if is_to_end && used.full_ns as f64 >= HELD * since {
-        format!(", all but used up from {from_s} on ({} of the load)", words::share(share))
-    } else {
-        let to_s = clock(to.saturating_sub(load.start));
-        format!(", all but used up for {} of the load, between {from_s} and {to_s}", words::share(share))
+    let share = words::share(used.full_share());
+    text.push_str(&match when(one, limit) {
+        When::Always => ", all but used up all the time".to_owned(),
+        When::From(from) => format!(", all but used up from {from} on ({share} of the load)"),
+        When::Within(from, to) => format!(", all but used up for {share} of the load, between {from} and {to}"),
     });
     match (limit.part, used.waiting()) {
         (Part::Disk, Some(queue)) => text.push_str(&format!(", with {queue:.1} requests in it")),
@@ -129,6 +113,30 @@ fn full(one: &Attribution, limit: &Watched, host: &str) -> String {
         _ => {}
     }
     text
+}
+
+/// When something was at its limit, by the clock of the load.
+enum When {
+    Always,
+    From(String),
+    Within(String, String),
+}
+
+fn when(one: &Attribution, limit: &Watched) -> When {
+    let (load, used) = (&one.load_ns, &limit.used);
+    let (from, to) = used.full_span.unwrap_or((load.start, load.end));
+    // Counters and load do not end at the same instant: within a hundredth of the load, or an interval, it is the same.
+    let slack = (load.end.saturating_sub(load.start) / 100).max(1_500_000_000);
+    let is_to_end = to.saturating_add(slack) >= load.end;
+    let since = load.end.saturating_sub(from).max(1) as f64;
+    let from_s = clock(from.saturating_sub(load.start));
+    if used.full_share() >= HELD {
+        When::Always
+    } else if is_to_end && used.full_ns as f64 >= HELD * since {
+        When::From(from_s)
+    } else {
+        When::Within(from_s, clock(to.saturating_sub(load.start)))
+    }
 }
 
 /// `1:05`, from nanoseconds.
@@ -214,7 +222,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Twenty seconds on two hosts; the disk of the second one is as busy as `disk` (percent) says of each second.
-    fn told(suite: &str, disk: impl Fn(u32) -> u64) -> Record {
+    pub(super) fn told(suite: &str, disk: impl Fn(u32) -> u64) -> Record {
         let mut recorded = Recorded::with_hosts(suite, 2);
         let stage = recorded.stage(StageKind::Measure);
         for (second, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
@@ -251,7 +259,7 @@ mod tests {
         text(&record, &analysis::results(&record))
     }
 
-    const READS: &str = "[[workload]]\nname = \"w\"\n";
+    pub(super) const READS: &str = "[[workload]]\nname = \"w\"\n";
 
     #[test]
     fn the_layer_the_host_and_the_time_are_told() {

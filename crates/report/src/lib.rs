@@ -11,6 +11,7 @@ pub mod draft;
 pub mod events;
 pub mod export;
 mod findings;
+mod folded;
 pub mod html;
 pub mod inventory;
 pub mod json;

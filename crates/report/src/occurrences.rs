@@ -169,6 +169,57 @@ pub fn table(record: &Record) -> String {
     text
 }
 
+/// What happened in a run and what came after it, in one sentence for the paragraph that says what the run is; `None` where nothing happened
+/// whose effect can be told. Of several events, that after which most requests were missing.
+pub fn finding(record: &Record) -> Option<String> {
+    let effects = effects(record);
+    let mut told: Vec<usize> = effects.iter().filter(|one| one.total.is_some()).map(|one| one.occurrence).collect();
+    told.dedup();
+    let missing = |found: &Aftermath| if found.began_after_s.is_some() { found.missing_ios } else { 0.0 };
+    let all = || effects.iter().filter_map(|effect| effect.total.as_ref().map(|found| (effect, found)));
+    // Of equal ones the first.
+    let (effect, found) = all().rev().max_by(|a, b| missing(a.1).total_cmp(&missing(b.1)))?;
+    let occurrence = record.occurrences.get(effect.occurrence)?;
+    if found.began_after_s.is_none() {
+        return Some(match told.len() {
+            1 => format!("After {} the rate did not dip.", event(occurrence, &record.plan)),
+            many => format!("After none of its {many} events did a rate dip."),
+        });
+    }
+    let of = if told.len() > 1 {
+        format!("Of its {} events, most was missing after one: after ", told.len())
+    } else {
+        "After ".to_owned()
+    };
+    let back = match found.recovered_after_s {
+        Some(s) => format!("was back {} after it", time_words((s * 10.0).round() / 10.0)),
+        None => "was not back before the end".to_owned(),
+    };
+    Some(format!(
+        "{of}{} the rate of {} fell by {}, from {} to {} IOPS, and {back}.",
+        event(occurrence, &record.plan),
+        effect.workload,
+        words::share(found.depth()),
+        words::iops(found.before),
+        words::iops(found.lowest)
+    ))
+}
+
+/// `the event drive-failure (at 30 min)`.
+fn event(occurrence: &Occurrence, plan: &Plan) -> String {
+    let what = match occurrence.kind {
+        OccurrenceKind::Mark => "the mark",
+        OccurrenceKind::HostLost => "the loss of",
+        OccurrenceKind::HostReturned => "the return of",
+        OccurrenceKind::KernelLog => "the kernel's message",
+        OccurrenceKind::Throttled => "this:",
+        OccurrenceKind::Planned | OccurrenceKind::CommandEnded | OccurrenceKind::Prerun => "the event",
+    };
+    let is_of_many = plan.points.len() > 1 && occurrence.stage.is_some();
+    let when = if is_of_many { place(occurrence, plan) } else { format!("at {}", at(occurrence)) };
+    format!("{what} {} ({when})", occurrence.label)
+}
+
 /// An occurrence for machines (`docs/json.md`).
 pub fn object(occurrence: &Occurrence) -> Value {
     json!({
@@ -328,6 +379,24 @@ mod tests {
     fn a_terminal_sees_what_happened_and_what_came_after() {
         insta::assert_snapshot!(table(&migrated()));
         assert_eq!(table(&Recorded::new("[[workload]]\nname = \"w\"\n").record()), "");
+    }
+
+    #[test]
+    fn one_sentence_names_what_cost_most() {
+        let mut record = migrated();
+        let told = finding(&record).expect("an event");
+        assert_eq!(
+            told,
+            "Of its 2 events, most was missing after one: after the event migration (at 20 s) the rate of w fell by 28 %, from 600 to 430 IOPS, and was back 10 s after it."
+        );
+        record.occurrences.truncate(2);
+        assert!(
+            finding(&record).expect("one event").starts_with("After the event migration (at 20 s) the rate of w fell")
+        );
+        record.occurrences[0].at_ns = 35_000_000_000;
+        assert_eq!(finding(&record).as_deref(), Some("After the event migration (at 35 s) the rate did not dip."));
+        record.occurrences.clear();
+        assert_eq!(finding(&record), None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
     if !left_out.is_empty() {
         text.push_str(&format!(
-            "Left out, for want of room: {}. A wider terminal has them, or a pipe, and --json.\n",
+            "Left out, because the terminal is narrow: {}. A wider one has them, or a pipe, and --json.\n",
             left_out.join(", ")
         ));
     }
@@ -72,7 +72,10 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
     }
-    text
+    match room {
+        Some(room) => crate::folded::folded(&text, room),
+        None => text,
+    }
 }
 
 /// The workload, and its values of the sweep.
@@ -220,7 +223,9 @@ mod tests {
         let table = narrow.split("\n\n").next().unwrap_or_default();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         assert!(
-            !table.contains("p99.9") && narrow.contains("Left out, for want of room: ") && narrow.contains("p99.9"),
+            !table.contains("p99.9")
+                && narrow.contains("Left out, because the terminal is narrow: ")
+                && narrow.contains("p99.9"),
             "{narrow}"
         );
         assert_eq!(marked(&narrow), marked(&wide), "{narrow}");

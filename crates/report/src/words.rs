@@ -72,8 +72,22 @@ pub fn count(value: u64) -> String {
 
 /// `12.5 %`, from a share of 0 to 1.
 pub fn share(value: f64) -> String {
-    let percent = value * 100.0;
-    if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+    match value * 100.0 {
+        percent if percent >= 999.5 => format!("{} %", count(percent.min(1e15).round() as u64)),
+        percent if percent >= 9.95 => format!("{percent:.0} %"),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+/// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and `1,000 times its limit` from ten times on, where
+/// percents are no longer read. The excess of a rate is the limit divided by it, so what it reached is the reciprocal.
+pub fn of_limit(figure: &str, excess: f64) -> String {
+    let is_at_least = figure.ends_with("iops") || figure.ends_with("bandwidth");
+    match excess {
+        excess if is_at_least => format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE))),
+        times if times >= 9.995 => format!("{} times its limit", count(times.min(1e15).round() as u64)),
+        share => format!("{} of its limit", self::share(share)),
+    }
 }
 
 /// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash where there is none.
@@ -324,6 +338,17 @@ pub fn note(kind: NoteKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_of_many_times_has_separators_and_becomes_times() {
+        assert_eq!([0.0123, 0.5, 9.99, 1_000.0].map(share), ["1.2 %", "50 %", "999 %", "100,000 %"]);
+        assert_eq!(
+            [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit("read p99", excess)),
+            ["104 % of its limit", "999 % of its limit", "10 times its limit", "1,000 times its limit"]
+        );
+        assert_eq!(of_limit("write iops", 2.0), "50 % of what it has to be");
+        assert!(of_limit("errors", f64::MAX).ends_with("times its limit"));
+    }
 
     #[test]
     fn numbers_have_three_figures_or_all_of_them() {

@@ -2,7 +2,7 @@
 
 use super::{Action, Coordinator, Owes, Reach, Step};
 use model::spec::OnLostHost;
-use model::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
 
 impl Coordinator {
     /// Goes on without a host, or ends the run, as the policy says.
@@ -17,6 +17,7 @@ impl Coordinator {
             self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
         }
         let name = host.name.clone();
+        let why = &self.with_own_absence(why);
         actions.push(Action::Drop { host: number });
         if self.step == Step::Over {
             return;
@@ -57,5 +58,21 @@ impl Coordinator {
             self.stage_end = StageEnd::Failed(why.clone());
         }
         self.halt(RunEnd::Failed(why), actions);
+    }
+
+    /// `why` a host was lost, and beside it that this process itself stood still during the stage, if it did for so long that the agents had to
+    /// take it for dead: then no host has to be at fault, and whoever reads `it answers, but …` of all of them would look in the wrong place.
+    fn with_own_absence(&self, why: &str) -> String {
+        let since_ns = self.now.steady_ns.saturating_sub(self.ticked_ns);
+        let away_ns = if self.step == Step::Waiting { 0 } else { self.longest_away_ns.max(since_ns) };
+        let after = self.policy.lost_after;
+        if self.reach != Reach::Remote || away_ns <= after.0 {
+            return why.to_owned();
+        }
+        let seconds = Nanos::seconds(away_ns / 1_000_000_000);
+        format!(
+            "{why}; but the coordinator itself stood still for {seconds} (stopped, or without a processor), and after {after} \
+             (fleet.lost_after) agents take it for dead and end their load: the cause is the coordinator, not this host"
+        )
     }
 }

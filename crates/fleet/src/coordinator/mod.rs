@@ -66,6 +66,8 @@ pub struct Coordinator {
     /// The time of the input that is taken in.
     now: Now,
     ticked_ns: u64,
+    /// The longest time between two ticks since the stage was set up, in ns.
+    longest_away_ns: u64,
     /// Before this, no host is to be asked for its clock, and none has been silent for too long.
     look_at_ns: u64,
     /// Those that are still to run, the next one last.
@@ -113,6 +115,7 @@ impl Coordinator {
             step: Step::Waiting,
             now: Now::default(),
             ticked_ns: 0,
+            longest_away_ns: 0,
             look_at_ns: 0,
             stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
@@ -208,6 +211,7 @@ impl Coordinator {
             return;
         }
         let gap_ns = now.steady_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now.steady_ns));
+        self.longest_away_ns = self.longest_away_ns.max(gap_ns);
         let excused_ns = if gap_ns > LONGEST_TICK_NS { gap_ns } else { 0 };
         let stage_is_over = self.stage_end_by_ns.is_some_and(|by_ns| now.steady_ns > by_ns);
         if now.steady_ns < self.look_at_ns && excused_ns == 0 && !stage_is_over {
@@ -505,7 +509,7 @@ impl Coordinator {
             self.release(now, actions);
             return;
         };
-        self.stage_end_by_ns = None;
+        (self.stage_end_by_ns, self.longest_away_ns) = (None, 0);
         if !self.begin_returning(stage, actions) {
             self.enter(stage, actions);
         }

@@ -336,6 +336,32 @@ fn a_coordinator_that_stood_still_takes_nobody_for_silent_meanwhile() {
 }
 
 #[test]
+fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    let note = |reach, gap: u64, tells: bool| {
+        let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, reach, false);
+        run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
+        coordinator.step(Input::Tick, at(1));
+        if tells {
+            coordinator.step(Input::Tick, at(1 + gap));
+        }
+        let told = coordinator.step(lost(1), at(1 + gap));
+        told.into_iter().find_map(|action| match action {
+            Action::Emit(Event::Note(note)) => Some(note.detail),
+            _ => None,
+        })
+    };
+    // Its agents are given 10 s; the word of their end may be read before the first tick or after it.
+    for tells in [true, false] {
+        let told = note(Reach::Remote, 40, tells).expect("a note");
+        assert!(told.starts_with("h1: gone; but the coordinator itself stood still for 40 s "), "{told}");
+        assert!(told.contains("after 10 s (fleet.lost_after)") && told.ends_with("not this host"), "{told}");
+        assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("h1: gone"));
+        assert_eq!(note(Reach::OwnProcess, 40, tells).as_deref(), Some("h1: gone"), "nobody waits for it there");
+    }
+}
+
+#[test]
 fn a_host_that_ends_its_stage_untold_is_lost_and_the_others_go_on() {
     let mut coordinator = own(&continuing(3, 2));
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)]);

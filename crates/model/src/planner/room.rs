@@ -9,6 +9,9 @@ use crate::units::Bytes;
 /// A file system is never filled past 95 %: past that, many of them measure their own distress.
 const RESERVED_SHARE: u64 = 20;
 
+/// What to do where a file system has no space at all, as `/proc` and its like: nobody frees any there.
+pub(super) const NO_FILES: &str = "this file system stores no files, however small; name a directory on one that does";
+
 /// Equal totals and free bytes are taken for one file system: the worst that a chance likeness does is to ask for more room than is needed.
 pub(super) fn same_file_system(one: &TargetFacts, other: &TargetFacts) -> bool {
     (one.free, one.total, &one.file_system) == (other.free, other.total, &other.file_system)
@@ -59,7 +62,8 @@ fn fitting(scale: Scale, files: &[u64], least: Bytes, room: u64) -> Option<Scale
     let fits = |round: u32| {
         let of_file = |file: &u64| {
             let planned = u128::from(*file) * u128::from(size.denominator) / u128::from(size.numerator.max(1));
-            (planned / u128::from(round)).max(u128::from(least.0))
+            // A file of nothing fits everywhere and measures nothing.
+            (planned / u128::from(round)).max(u128::from(least.0)).max(1)
         };
         files.iter().map(of_file).sum::<u128>() <= u128::from(room)
     };
@@ -111,12 +115,24 @@ fn refusal(need: &Need<'_>, scale: Scale, least: Bytes) -> Option<Refusal> {
                 target.free,
                 Bytes(usable)
             ),
-            match fitting(scale, &need.files, least, usable.saturating_add(need.there)) {
-                Some(fits) => format!("--scale {fits} would fit; or give a smaller layout.size, or free some space"),
-                None => "give a smaller layout.size, or free some space".to_owned(),
-            },
+            remedy(need, scale, least, usable.saturating_add(need.there)),
         )
     })
+}
+
+/// What can be done where `room` bytes are too few.
+fn remedy(need: &Need<'_>, scale: Scale, least: Bytes, room: u64) -> String {
+    if need.target.total == Bytes(0) {
+        return NO_FILES.to_owned();
+    }
+    if room == 0 {
+        return "there is room for no layout, however small; free some space, or name a directory on another file system"
+            .to_owned();
+    }
+    match fitting(scale, &need.files, least, room) {
+        Some(fits) => format!("--scale {fits} would fit; or give a smaller layout.size, or free some space"),
+        None => "give a smaller layout.size, or free some space".to_owned(),
+    }
 }
 
 /// Refuses a layout that would fill a file system past its limit. However much it is scaled, a file keeps `least` bytes.
@@ -164,7 +180,7 @@ mod tests {
         assert_eq!(fits(tenth, 1_000, 900).as_deref(), Some("1/20"));
         let short = Scale::new(Fraction::ONE, Fraction::one_in(60));
         assert_eq!(fits(short, 1_000, 500).as_deref(), Some("size=1/2,time=1/60"));
-        assert_eq!(fits(Scale::FULL, u64::MAX, 0), None);
+        assert_eq!((fits(Scale::FULL, u64::MAX, 0), fits(Scale::FULL, 1_000, 0)), (None, None), "a file has a byte");
     }
 
     #[test]

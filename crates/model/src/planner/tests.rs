@@ -189,6 +189,16 @@ fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
 }
 
 #[test]
+fn where_no_layout_fits_no_scale_is_named() {
+    let full = TargetFacts { free: Bytes(0), ..target("/t", TargetKind::Missing) };
+    let text = Case::sets(&["size=25GiB"]).refusal(full.clone()).1;
+    assert!(text.contains("no layout, however small") && !text.contains("--scale"), "{text}");
+    let proc = TargetFacts { total: Bytes(0), ..full };
+    let text = Case::sets(&["size=25GiB"]).refusal(proc).1;
+    assert!(text.contains("stores no files") && !text.contains("--scale") && !text.contains("free some"), "{text}");
+}
+
+#[test]
 fn layouts_of_hosts_on_one_kernel_are_refused_where_they_fit_one_by_one_alone() {
     let planned = |kernels: [&str; 2], scale: &str| {
         let spec = Spec::parse("t.toml", SUITE, &["size=15GiB".parse().expect("key=value")]).expect("a good suite");

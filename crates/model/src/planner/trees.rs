@@ -1,6 +1,6 @@
 //! The trees of a host, and which worker has which of their files.
 
-use super::room::same_file_system;
+use super::room::{NO_FILES, same_file_system};
 use super::{Refusal, RefusalKind, Request};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
@@ -214,7 +214,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
             target.free,
             Bytes(usable)
         );
-        Refusal::new(RefusalKind::Space, what, remedy)
+        Refusal::new(RefusalKind::Space, what, if target.total == Bytes(0) { NO_FILES } else { remedy })
     })
 }
 

@@ -186,6 +186,18 @@ fn remedy(path: &[&str]) -> String {
         known.extend(keys.iter().map(|key| format!("{section}.{key}")));
     }
     let last = path.last().copied().unwrap_or_default();
+    let named = match path {
+        ["workload", ..] => nearest(last, WorkloadSpec::KEYS.iter().copied()),
+        ["event", ..] => nearest(last, EventSpec::KEYS.iter().copied()),
+        _ => None,
+    };
+    if let ([list, name, last], Some(near)) = (path, named) {
+        // A field that is known was not found because of the name before it.
+        return match near == *last {
+            true => format!("no {list} of the suite is called `{name}`; write the `name` of one"),
+            false => format!("did you mean `{list}.{name}.{near}`?"),
+        };
+    }
     match nearest(&path.join("."), known.iter().map(String::as_str))
         .or_else(|| nearest(last, known.iter().map(String::as_str)))
     {

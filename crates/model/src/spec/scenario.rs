@@ -3,6 +3,7 @@
 //! A scenario is a rewrite of the tree: its tables go over those of the file, then every `--set`, and what comes of it is read as a suite of its
 //! own. So every field can differ between scenarios without a line of code of its own, and a mistake is told where it was written.
 
+use super::fields::WorkloadSpec;
 use super::overrides::{self, SECTIONS, Set};
 use super::reader::{Problem, Reader, nearest};
 use super::tree::{Entry, Node, Span, Table, Value};
@@ -89,7 +90,10 @@ fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a T
 
 /// The suite of one scenario.
 fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Vec<Problem>) -> Derived {
-    let mut reader = Reader::new(table, span.clone(), problems);
+    let mut own = table.clone();
+    own.entries.retain(|entry| !belongs_into_set(entry));
+    problems.extend(table.entries.iter().filter(|entry| belongs_into_set(entry)).map(into_set));
+    let mut reader = Reader::new(&own, span.clone(), problems);
     reader.allow(&OWN_KEYS);
     reader.allow(&TABLES);
     let name = reader.required::<String>("name");
@@ -121,6 +125,31 @@ fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Ve
     let too_long_to_simulate = simulate.is_some_and(|node| matches!(node.value, Value::Flag(false)));
     let simulate = simulate.filter(|_| !too_long_to_simulate).and_then(|node| parameters(node, problems));
     Derived { name: name.value, has_own_targets, simulate, too_long_to_simulate, root: derived }
+}
+
+/// Whether a key of a scenario is one that only its `set` takes: a field of a workload, with or without the workload's name.
+fn belongs_into_set(entry: &Entry) -> bool {
+    let path: Vec<&str> = entry.key.split('.').collect();
+    match (path.as_slice(), &entry.node.value) {
+        (["workload"], Value::Table(_)) | (["workload", _, ..], _) => true,
+        ([field], _) => WorkloadSpec::KEYS.contains(field) && !OWN_KEYS.contains(field) && !TABLES.contains(field),
+        _ => false,
+    }
+}
+
+/// Such a key, with where it is to be written: `workloads`, the nearest by its letters, is something else.
+fn into_set(entry: &Entry) -> Problem {
+    let mut all = Table::default();
+    all.entries.push(entry.clone());
+    let fields = flat(&all);
+    let key = fields.first().map_or(entry.key.as_str(), |field| field.key.as_str());
+    let key = if key.contains('.') { key.to_owned() } else { format!("workload.NAME.{key}") };
+    let message = format!("`{}` is not a field of a scenario itself", entry.key);
+    Problem::new(
+        entry.key_span.clone(),
+        message,
+        format!("write it into the scenario's `set`: set = {{ \"{key}\" = … }}"),
+    )
 }
 
 /// Parameters of a simulated cluster; whether it has them is known where it is made.
@@ -430,6 +459,12 @@ layout.size = \"2MiB\"
             (scenario("workloads = []"), "expected the names"),
             (scenario("[[scenario]]\nname = \"s\""), "a second scenario is called `s`"),
             (scenario("lay_out = { size = 1 }"), "did you mean `layout`?"),
+            (scenario("workload.a.depth = 8"), "set = { \"workload.a.depth\" = … }"),
+            (scenario("\"workload.a.depth\" = 8"), "set = { \"workload.a.depth\" = … }"),
+            (scenario("depth = 8"), "set = { \"workload.NAME.depth\" = … }"),
+            (scenario("workload = [\"a\"]"), "did you mean `workloads`?"),
+            (scenario("set = { \"workload.a.dept\" = 8 }"), "did you mean `workload.a.depth`?"),
+            (scenario("set = { \"workload.c.depth\" = 8 }"), "no workload of the suite is called `c`"),
             (scenario("layout = { siz = \"1MiB\" }"), "did you mean `size`?"),
             (scenario("layout = 3"), "expected a table"),
             (scenario("set = { depht = 3 }"), "did you mean `depth`?"),

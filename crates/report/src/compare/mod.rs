@@ -9,7 +9,7 @@ pub use table::table;
 
 use crate::words;
 use analysis::Interval;
-use analysis::compare::{Against, ComparedPoint, Difference, Key, Load, Metric, Unlike, Verdict};
+use analysis::compare::{Against, ComparedPoint, Comparison, Difference, Key, Load, Metric, Unlike, Verdict};
 use model::Record;
 
 /// Which two sides are compared: `Run 2 against run 1`.
@@ -141,6 +141,11 @@ pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
     let shown = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
     (!names.is_empty()).then(|| format!("Only {side}: {shown}{more}."))
+}
+
+/// Whether there is a figure to read at all: points that are alike in nothing have none.
+pub(crate) fn has_differences(comparison: &Comparison) -> bool {
+    comparison.others.iter().flat_map(|other| &other.points).any(|point| !point.differences.is_empty())
 }
 
 /// How the columns are to be read.

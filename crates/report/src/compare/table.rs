@@ -1,6 +1,6 @@
 //! A comparison for the terminal.
 
-use super::{LEGEND, interval, metric, only, percent, point, remarks, said, title, value, verdict};
+use super::{LEGEND, has_differences, interval, metric, only, percent, point, remarks, said, title, value, verdict};
 use analysis::compare::{Against, ComparedPoint, Comparison};
 use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
@@ -11,7 +11,7 @@ pub fn table(comparison: &Comparison, records: &[&Record]) -> String {
         return "nothing to compare: there is one run with one scenario".to_owned();
     }
     let mut text: String = comparison.others.iter().map(|other| against(other, records)).collect();
-    if comparison.others.iter().any(|other| !other.points.is_empty()) {
+    if has_differences(comparison) {
         text.push_str(&format!("{LEGEND}\n"));
     }
     text
@@ -99,6 +99,7 @@ mod tests {
             text.contains("Not compared, because the point is not the same. block size: 4 KiB against 8 KiB."),
             "{text}"
         );
+        assert!(!text.contains("Holm") && shown(&[&base, &base]).contains("Holm"), "{text}");
         assert!(shown(&[&base]).starts_with("nothing to compare"));
     }
 }

@@ -1,7 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::markup::{Markup, classed, element, plain};
-use super::reproduce;
+use super::reproduce::{self, Bypassed};
 use crate::{plan, words};
 use model::{Record, StageKind};
 
@@ -104,7 +104,12 @@ fn method(record: &Record) -> Markup {
          Rates and latencies are those of requests that completed while the load was on, in intervals of {}. \
          {} docs/METHOD.md has every definition.",
         plan.interval,
-        if plan.direct { "The page cache was bypassed (direct I/O)." } else { "Requests went through the page cache." }
+        match reproduce::is_bypassed(plan) {
+            Bypassed::Always => "The page cache was bypassed (direct I/O).",
+            Bypassed::Sometimes =>
+                "In some scenarios the page cache was bypassed (direct I/O), in the others requests went through it.",
+            Bypassed::Never => "Requests went through the page cache.",
+        }
     );
     let again = list(vec![
         ("Suite".to_owned(), Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale))),

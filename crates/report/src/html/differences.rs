@@ -15,7 +15,9 @@ pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
         return Markup::new();
     }
     let mut content = plain("h2", "Differences");
-    content.push(plain("p", words::LEGEND));
+    if words::has_differences(comparison) {
+        content.push(plain("p", words::LEGEND));
+    }
     comparison.others.iter().for_each(|other| content.push(against(other, records)));
     plain("section", content)
 }
@@ -47,26 +49,27 @@ fn block(point: &ComparedPoint) -> Markup {
     content
 }
 
+/// What can be told stands first: a narrow window cuts off what it rests on, not the finding.
 fn table(point: &ComparedPoint) -> Markup {
     let head = [
         ("Figure", ""),
-        ("Base", "number"),
-        ("Other", "number"),
+        ("Verdict", ""),
         ("Difference", "number"),
         ("95 % interval", "number"),
-        ("", ""),
+        ("Base", "number"),
+        ("Other", "number"),
     ];
     let head: Markup =
         head.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
     let row = |found: &analysis::compare::Difference| {
         let number = |text: String| classed("td", "number", text);
         let cells = [
-            element("th", &[("scope", "row")], words::metric(found.metric)),
-            number(words::value(found.metric, found.base)),
-            number(words::value(found.metric, found.other)),
+            element("th", &[("scope", "row"), ("class", "wraps")], words::metric(found.metric)),
+            classed("td", "wraps", words::verdict(found)),
             number(words::percent(found.percent)),
             number(words::interval(found.interval)),
-            plain("td", words::verdict(found)),
+            number(words::value(found.metric, found.base)),
+            number(words::value(found.metric, found.other)),
         ];
         plain("tr", cells)
     };

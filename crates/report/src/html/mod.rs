@@ -180,12 +180,12 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
     }
     let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
     let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
-    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+    let is_simulated = targets.any(|target| target.kind == PlannedTarget::Simulated);
+    if is_simulated {
         facts.push("simulated, in virtual time".to_owned());
     }
     if let Some((ended, _)) = record.end {
-        let seconds = ended.saturating_sub(record.started_unix_ns) / 1_000_000_000;
-        facts.push(format!("{} in all", model::Nanos(seconds * 1_000_000_000)));
+        facts.push(took(ended.saturating_sub(record.started_unix_ns), is_simulated));
     }
     if !plan.scale.is_full() {
         facts.push(words::shrunk(plan.scale, "are").to_lowercase());
@@ -193,6 +193,16 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
     let facts = facts.join(" · ");
     content.push(classed("p", "facts", [classed("span", badge, words::run_state(&state)), Markup::from(facts)]));
     plain("header", content)
+}
+
+/// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no time of the system that it shows.
+fn took(ns: u64, is_simulated: bool) -> String {
+    let time = match ns / 1_000_000_000 {
+        0 => "less than 1 s".to_owned(),
+        seconds => model::Nanos(seconds.saturating_mul(1_000_000_000)).to_string(),
+    };
+    let of_what = if is_simulated { "to simulate it" } else { "in all" };
+    format!("{time} {of_what}")
 }
 
 /// `node1`, or `node1 and 5 more hosts`.

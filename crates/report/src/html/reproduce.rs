@@ -22,7 +22,8 @@ pub fn command(plan: &Plan) -> String {
     if plan.existing {
         words.push("--existing".to_owned());
     }
-    if !plan.direct {
+    // It goes into every scenario, also into those that bypass the page cache: where there is one of these, it was not given.
+    if is_bypassed(plan) == Bypassed::Never {
         words.push("--buffered".to_owned());
     }
     words.push(format!("--set=seed={}", plan.seed));
@@ -31,6 +32,32 @@ pub fn command(plan: &Plan) -> String {
     }
     words.push(quoted(&plan.suite));
     words.join(" ")
+}
+
+/// Which of the requests of a run bypassed the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypassed {
+    /// All of them.
+    Always,
+    /// Those of some scenarios.
+    Sometimes,
+    /// None of them.
+    Never,
+}
+
+/// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of the first scenario alone.
+pub fn is_bypassed(plan: &Plan) -> Bypassed {
+    let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.direct);
+    let parts = plan.hosts.iter().flat_map(|host| &host.parts).map(|part| part.engine.direct);
+    let all: Vec<bool> = own.chain(parts).collect();
+    let is_any = |wanted| all.contains(&wanted);
+    match (is_any(true), is_any(false)) {
+        (true, true) => Bypassed::Sometimes,
+        (true, false) => Bypassed::Always,
+        (false, true) => Bypassed::Never,
+        (false, false) if plan.direct => Bypassed::Always,
+        (false, false) => Bypassed::Never,
+    }
 }
 
 /// What has to be known beside the command.
@@ -92,10 +119,29 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
+    use model::plan::{Part, PartEngine};
     use model::{Fraction, Scale};
 
     fn plan() -> Plan {
         Recorded::new("[[workload]]\nname = \"w\"\n").record().plan
+    }
+
+    fn set_direct(plan: &mut Plan, direct: bool) {
+        plan.direct = direct;
+        plan.hosts.iter_mut().for_each(|host| host.direct = direct);
+    }
+
+    #[test]
+    fn what_one_scenario_does_is_not_made_that_of_all() {
+        let mut plan = plan();
+        set_direct(&mut plan, false);
+        let buffered = Part { engine: PartEngine::of(&plan.hosts[0]), targets: 0..1, trees: 0..0, stages: vec![0] };
+        let direct = Part { engine: PartEngine { direct: true, ..buffered.engine.clone() }, ..buffered.clone() };
+        plan.hosts[0].parts = vec![buffered.clone(), direct];
+        assert_eq!(is_bypassed(&plan), Bypassed::Sometimes);
+        assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
+        plan.hosts[0].parts = vec![buffered.clone(), buffered];
+        assert!(is_bypassed(&plan) == Bypassed::Never && command(&plan).contains(" --buffered "));
     }
 
     #[test]
@@ -103,7 +149,8 @@ mod tests {
         let mut plan = plan();
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
         plan.scale = Scale::both(Fraction::one_in(100));
-        (plan.existing, plan.direct, plan.seed) = (true, false, 9);
+        (plan.existing, plan.seed) = (true, 9);
+        set_direct(&mut plan, false);
         assert_eq!(
             command(&plan),
             "plimsoll run --target=/mnt/data --scale=1/100 --existing --buffered --set=seed=9 test"

@@ -1,4 +1,4 @@
-//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep, and whether to believe it.
+//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep, what happened in it, and whether to believe it.
 
 use crate::{findings, words};
 use analysis::ceiling::Reached;
@@ -16,6 +16,7 @@ pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> St
     }
     let mut sentences = vec![most(rows, record.plan.hosts.len())];
     sentences.extend(changed(rows));
+    sentences.extend(crate::occurrences::finding(record));
     sentences.extend(ceiling(reached));
     sentences.push(trust(record, rows));
     sentences.join(" ")

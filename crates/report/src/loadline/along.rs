@@ -44,7 +44,7 @@ fn verdict(point: &AlongPoint) -> String {
     let figure = point.worst.as_deref().unwrap_or("the objective");
     match point.excess {
         excess if !excess.is_finite() => format!("{figure} broke its limit"),
-        excess => format!("{figure} {} of its limit", words::share(excess)),
+        excess => format!("{figure} {}", words::of_limit(figure, excess)),
     }
 }
 

@@ -76,7 +76,7 @@ fn verdict(point: &LoadPoint) -> String {
     match &point.worst {
         None => format!("fell behind: {} came back", per_second(point.tried.carried)),
         Some(figure) if !excess.is_finite() => format!("{figure} broke its limit"),
-        Some(figure) => format!("{figure} {} of its limit", words::share(excess)),
+        Some(figure) => format!("{figure} {}", words::of_limit(figure, excess)),
     }
 }
 
