@@ -210,8 +210,6 @@ mod tests {
             recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 100])]);
         }
         recorded.end();
-        let record = recorded.record_mut();
-        let of_stage = record.stages.iter_mut().find(|one| one.stage == stage).expect("began");
         // One more behind the load, in which everything stands still.
         for (number, host) in (0..11).flat_map(|second| [(second, 0), (second, 1)]) {
             let share = |part| if number < 10 { shares(host, number, part) * SECOND / 100 } else { 0 };
@@ -227,16 +225,7 @@ mod tests {
                 entry(Layer::Cpu, "0", &[(Metric::UserNs, work), (Metric::IdleNs, SECOND - work)]),
                 entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5), (Metric::SendDrops, 2)]),
             ];
-            let start_ns = u64::from(number) * SECOND;
-            of_stage.counters.push(CounterSample {
-                stage,
-                host,
-                number,
-                start_ns,
-                length_ns: SECOND,
-                entries,
-                notes: Vec::new(),
-            });
+            recorded.counters(stage, host, number, entries);
         }
         let record = recorded.record();
         attribution(&record, &crate::results(&record))

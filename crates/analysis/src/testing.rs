@@ -1,13 +1,17 @@
 //! A recorded run made by hand: a real plan of a real suite, with samples as a test wants them.
 
+use model::counters::Entry;
 use model::event::{Event, StageEnd};
 use model::planner::{Request, plan};
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::testbed::{DeviceFacts, DirectIo, HostFacts, TargetFacts, TargetKind};
-use model::{Bytes, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec, StageKind};
+use model::{Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec, StageKind};
 
 /// 2026-01-02 03:04:05 UTC.
 const STARTED_UNIX_NS: u64 = 1_767_323_045_000_000_000;
+
+/// One, in ns.
+const SECOND: u64 = 1_000_000_000;
 
 /// A run that is recorded by hand. Intervals are one second long, and each host has one worker's worth of samples.
 #[derive(Clone, Debug)]
@@ -122,6 +126,15 @@ impl Recorded {
     /// One second of load on a host.
     pub fn host_interval(&mut self, stage: u32, host: u32, interval: u32, ops: &[(Op, &[u64])]) {
         self.add(stage, host, interval, Phase::Load, ops);
+    }
+
+    /// What a host's kernel counted in one second.
+    pub fn counters(&mut self, stage: u32, host: u32, number: u32, entries: Vec<Entry>) {
+        let (start_ns, length_ns) = (u64::from(number) * SECOND, SECOND);
+        let sample = CounterSample { stage, host, number, start_ns, length_ns, entries, notes: Vec::new() };
+        if let Some(record) = self.record.stages.iter_mut().find(|record| record.stage == stage) {
+            record.counters.push(sample);
+        }
     }
 
     /// What came back after the time was over.

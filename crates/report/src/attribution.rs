@@ -216,7 +216,7 @@ fn object(record: &Record, one: &Attribution) -> Value {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::counters::{CounterSample, Entry, Layer, Metric};
+    use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 
     const SECOND: u64 = 1_000_000_000;
@@ -229,8 +229,6 @@ mod tests {
             recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 100])]);
         }
         recorded.end();
-        let record = recorded.record_mut();
-        let of_stage = record.stages.iter_mut().find(|one| one.stage == stage).expect("began");
         let entry =
             |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
         for (number, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
@@ -240,16 +238,7 @@ mod tests {
                 entry(Layer::Cpu, "0", &[(Metric::UserNs, SECOND * 31 / 100), (Metric::IdleNs, SECOND * 69 / 100)]),
                 entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5)]),
             ];
-            let start_ns = u64::from(number) * SECOND;
-            of_stage.counters.push(CounterSample {
-                stage,
-                host,
-                number,
-                start_ns,
-                length_ns: SECOND,
-                entries,
-                notes: Vec::new(),
-            });
+            recorded.counters(stage, host, number, entries);
         }
         recorded.record()
     }

@@ -187,29 +187,19 @@ mod tests {
     fn written(path: &std::path::Path, seconds: u32) {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 4);
         let stage = recorded.stage(StageKind::Measure);
-        let mut counters = Vec::new();
         for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host))) {
             recorded.host_interval(stage, host, number, &[(Op::Read, &[100_000; 3])]);
             let busy = if host == 3 { SECOND } else { SECOND / 4 };
             let values = vec![(Metric::BusyNs, busy), (Metric::QueueNs, busy)];
             let entries = vec![Entry { layer: Layer::Block, name: "sda".to_owned(), values }];
-            let start_ns = u64::from(number) * SECOND;
-            counters.push(CounterSample {
-                stage,
-                host,
-                number,
-                start_ns,
-                length_ns: SECOND,
-                entries,
-                notes: Vec::new(),
-            });
+            recorded.counters(stage, host, number, entries);
         }
         let record = recorded.record();
         let mut writer = Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for held in &record.stages {
             writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
             let samples = held.samples.iter().cloned().map(Event::Sample);
-            let counted = counters.iter().filter(|sample| sample.stage == held.stage).cloned();
+            let counted = held.counters.iter().cloned();
             let events: Vec<Event> = samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
             writer.append_all(&events).expect("room");
         }

@@ -1,7 +1,7 @@
 use super::place::median;
 use super::*;
 use crate::testing::Recorded;
-use model::counters::{CounterSample, Entry, Layer, Metric};
+use model::counters::{Entry, Layer, Metric};
 use model::{Op, StageKind};
 use std::collections::BTreeMap;
 
@@ -104,9 +104,7 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
         recorded.host_interval(stage, host, second, &[(Op::Read, &[1_000; 50])]);
     }
     recorded.end();
-    let record = recorded.record_mut();
-    record.plan.suite = "t".to_owned();
-    let of_stage = record.stages.iter_mut().find(|one| one.stage == stage).expect("began");
+    recorded.record_mut().plan.suite = "t".to_owned();
     for (number, host) in (0..10u32).flat_map(|number| [(number, 0u32), (number, 1)]) {
         let entry =
             |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
@@ -115,16 +113,7 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
             entry(Layer::Cpu, "0", &[(Metric::UserNs, busy), (Metric::IdleNs, SECOND - busy)]),
             entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 100_000), (Metric::ReceivedBytes, 25_000)]),
         ];
-        let start_ns = u64::from(number) * SECOND;
-        of_stage.counters.push(CounterSample {
-            stage,
-            host,
-            number,
-            start_ns,
-            length_ns: SECOND,
-            entries,
-            notes: Vec::new(),
-        });
+        recorded.counters(stage, host, number, entries);
     }
     let figure = |scenario: &str, quantity: &str, unit: &str| {
         format!(
