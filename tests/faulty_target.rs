@@ -399,3 +399,33 @@ fn more_workers_than_open_files_are_refused_in_words() {
     assert!(ended.err.contains("Too many open files") && ended.err.contains("ulimit -n"), "{ended:#?}");
     assert!(!folder.path().join("data").exists(), "nothing of ours stays");
 }
+
+#[test]
+fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
+    if !has_fuse("no hard links") {
+        return;
+    }
+    let fs = FaultyFs::new();
+    let folder = scratch();
+    let suite = "name = \"poor\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 40\nsize = \"4KiB\"\nper_directory = 10\n\
+                 [[workload]]\nname = \"files\"\nkind = \"metadata\"\nworkers = 2\n\
+                 operations = [\"create\", \"link\", \"symlink\", \"rename\", \"stat\", \"read\", \"remove\"]\n";
+    fs::write(folder.path().join("poor.toml"), suite).expect("written");
+    let target = fs.path().join("data");
+    let ended =
+        plimsoll(folder.path(), &["run", "poor.toml", "--target", text(&target), "--json", "--out", "run.plimsoll"]);
+    let json = ended.with_code(1).json();
+    let of = |op: &str| {
+        let rows = json["results"].as_array().expect("rows");
+        rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"))
+    };
+    for op in ["create", "stat", "read-file", "remove"] {
+        assert_eq!((&of(op)["ios"], &of(op)["errors"]), (&40.into(), &0.into()), "{op}");
+    }
+    for (op, errno) in [("link", "EPERM"), ("symlink", "EPERM"), ("rename", "ENOSYS")] {
+        assert_eq!((&of(op)["ios"], &of(op)["errors"]), (&0.into(), &40.into()), "{op}");
+        let said = warning(of(op), "errors");
+        assert!(said.contains(&format!("40 × {errno}")) && said.contains(&format!("leave `{op}` out")), "{said}");
+    }
+    assert!(names(fs.path()).is_empty(), "nothing of ours stays");
+}

@@ -10,6 +10,7 @@ use crate::sure::sure;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use model::digest::Digest;
+use model::errno;
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
 use model::record::StageRecord;
@@ -108,7 +109,8 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
         add_errors_of_pass(record, row.point, &mut by_errno);
     }
     if !by_errno.is_empty() {
-        found.push(Warning::Errors { by_errno });
+        let unsupported = unsupported(row.op, row.ios, &by_errno);
+        found.push(Warning::Errors { by_errno, unsupported });
     }
     if !row.complete {
         let measured = Nanos((row.seconds * 1e9) as u64);
@@ -141,6 +143,13 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
     found
+}
+
+/// `op`, if it is one that not every target has, none succeeded, and each was refused as such.
+fn unsupported(op: Op, ios: u64, by_errno: &BTreeMap<i32, u64>) -> Option<Op> {
+    let may_lack = matches!(op, Op::Trim | Op::Link | Op::Symlink | Op::Rename | Op::SetAttr);
+    let lacks = may_lack && ios == 0 && by_errno.keys().copied().all(errno::is_unsupported);
+    lacks.then_some(op)
 }
 
 /// Whether any target was simulated.
@@ -420,7 +429,7 @@ mod tests {
             let rows = results(&record);
             let row = rows.iter().find(|row| row.op == op).expect("a row");
             row.warnings.iter().find_map(|warning| match warning {
-                Warning::Errors { by_errno } => Some(by_errno.clone()),
+                Warning::Errors { by_errno, .. } => Some(by_errno.clone()),
                 _ => None,
             })
         };
@@ -429,12 +438,24 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_the_target_has_not_is_told_from_one_that_failed() {
+        let said = |op: Op, ios, numbers: &[i32]| {
+            unsupported(op, ios, &numbers.iter().map(|number| (*number, 7)).collect::<BTreeMap<i32, u64>>())
+        };
+        assert_eq!(said(Op::Link, 0, &[1]), Some(Op::Link));
+        assert_eq!(said(Op::Trim, 0, &[95, 38]), Some(Op::Trim));
+        assert_eq!(said(Op::Link, 0, &[1, 28]), None, "there was no space, too");
+        assert_eq!(said(Op::Link, 1, &[1]), None, "one was made");
+        assert_eq!(said(Op::Read, 0, &[1]), None, "every target has it");
+    }
+
+    #[test]
     fn failed_requests_are_said_by_kind() {
         let mut recorded = good(READS);
         let stage = recorded.stage(StageKind::Measure);
         recorded.fail(stage, 0, Op::Read, 5, 7);
         let rows = results(&recorded.record());
-        assert_eq!(rows[0].warnings, [Warning::Errors { by_errno: BTreeMap::from([(5, 7)]) }]);
+        assert_eq!(rows[0].warnings, [Warning::Errors { by_errno: BTreeMap::from([(5, 7)]), unsupported: None }]);
         assert_eq!(rows[0].error_count(), 7);
     }
 

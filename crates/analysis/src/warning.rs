@@ -3,7 +3,7 @@
 use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
-use model::{Bytes, Nanos, NoteKind, Percent, Scale};
+use model::{Bytes, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
 
 /// One of the quantiles that results state.
@@ -189,6 +189,8 @@ pub enum Warning {
     Errors {
         /// How many, by errno; 0 is a transfer that was short.
         by_errno: BTreeMap<i32, u64>,
+        /// The operation, where it is one that not every target has, none succeeded, and each was refused as such.
+        unsupported: Option<Op>,
     },
     /// Storage that compresses or finds duplicates had less to store than was written.
     Reducible {

@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod counters;
 pub mod devices;
 pub mod digest;
+pub mod errno;
 pub mod event;
 mod file_sizes;
 pub mod histogram;

@@ -116,12 +116,15 @@ pub fn sentence(warning: &Warning) -> String {
         Warning::NotPrepared => {
             "Nothing was written before: a read of a block that was never written costs next to nothing.".to_owned()
         }
-        Warning::Errors { by_errno } => {
+        Warning::Errors { by_errno, unsupported } => {
             let kinds: Vec<String> = by_errno
                 .iter()
                 .map(|(number, n)| format!("{} × {}", words::count(*n), words::errno(*number)))
                 .collect();
-            format!("Requests failed ({}); they count in no rate and no quantile.", kinds.join(", "))
+            let remedy = unsupported.map_or_else(String::new, |op| {
+                format!(" The target seems to have no {0}, or to allow none: leave `{0}` out of the suite.", op.name())
+            });
+            format!("Requests failed ({}); they count in no rate and no quantile.{remedy}", kinds.join(", "))
         }
         Warning::Reducible { compressible, duplicate } => format!(
             "Of what was written, {compressible} compresses away and {duplicate} are copies: storage that compresses or finds duplicates had less to store, and is faster than with other data."
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
     use analysis::{Quantile, RunState};
     use model::load::Rate;
-    use model::{Bytes, Fraction, Nanos, Percent, Scale};
+    use model::{Bytes, Fraction, Nanos, Op, Percent, Scale};
     use std::collections::BTreeMap;
 
     #[test]
@@ -183,7 +186,8 @@ mod tests {
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::NotPreconditioned,
             Warning::NotPrepared,
-            Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]) },
+            Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },
+            Warning::Errors { by_errno: BTreeMap::from([(1, 600)]), unsupported: Some(Op::Link) },
             Warning::Reducible { compressible: Percent::of(60), duplicate: Percent::of(30) },
             Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
             Warning::Scaled { scale: Scale::both(Fraction::one_in(100)) },

@@ -268,32 +268,15 @@ pub fn run_state(state: &RunState) -> String {
 
 /// `EIO`, or what a check found: `lost write`.
 pub fn errno(errno: i32) -> String {
-    // The numbers are those of Linux on every architecture that Rust's standard library knows as tier 1.
-    let name = match errno {
-        0 => return "short transfer".to_owned(),
-        5 => "EIO",
-        11 => "EAGAIN",
-        12 => "ENOMEM",
-        16 => "EBUSY",
-        19 => "ENODEV",
-        22 => "EINVAL",
-        27 => "EFBIG",
-        28 => "ENOSPC",
-        30 => "EROFS",
-        61 => "ENODATA",
-        95 => "EOPNOTSUPP",
-        110 => "ETIMEDOUT",
-        116 => "ESTALE",
-        121 => "EREMOTEIO",
-        122 => "EDQUOT",
-        125 => "ECANCELED",
-        VERIFY_CORRUPT => "corrupt block",
-        VERIFY_MISDIRECTED => "block of another place",
-        VERIFY_TORN => "torn write",
-        VERIFY_STALE => "lost write",
-        number => return std::io::Error::from_raw_os_error(number).to_string(),
-    };
-    name.to_owned()
+    match errno {
+        0 => "short transfer".to_owned(),
+        VERIFY_CORRUPT => "corrupt block".to_owned(),
+        VERIFY_MISDIRECTED => "block of another place".to_owned(),
+        VERIFY_TORN => "torn write".to_owned(),
+        VERIFY_STALE => "lost write".to_owned(),
+        number => model::errno::known(number)
+            .map_or_else(|| std::io::Error::from_raw_os_error(number).to_string(), str::to_owned),
+    }
 }
 
 /// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.

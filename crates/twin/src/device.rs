@@ -1,13 +1,13 @@
 //! The simulated device itself: when each request completes, and with what.
 
 use crate::check::{LINE_BYTES, MOST_LINES, MOST_SERVERS};
-use crate::errno::ENOSPC;
 use crate::lru::Lru;
 use crate::pacer::Pacer;
 use crate::sampler::Sampler;
 use crate::spec::{Cache, DeviceSpec, ErrorRate};
 use crate::stall::StallMap;
 use model::Op;
+use model::errno::ENOSPC;
 use model::rng::{Rng, derive};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

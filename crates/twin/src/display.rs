@@ -1,8 +1,8 @@
 //! A spec as text that reads back as the same spec.
 
-use crate::errno::name_of;
 use crate::quantity::{show_bytes, show_ns};
 use crate::spec::{DeviceSpec, Service};
+use model::errno::name_of;
 use std::fmt;
 
 impl fmt::Display for DeviceSpec {

@@ -9,7 +9,6 @@ mod check;
 pub mod cluster;
 mod device;
 mod display;
-mod errno;
 mod lru;
 mod pacer;
 mod parse;

@@ -1,9 +1,9 @@
 //! Reads what stands behind `sim:` in a target.
 
-use crate::errno::number_of;
 use crate::preset::PRESETS;
 use crate::quantity::{parse_bytes, parse_count, parse_ns, parse_rate};
 use crate::spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
+use model::errno::number_of;
 use model::{Bytes, Op, Percent};
 
 /// Longer than any device that [`DeviceSpec::check`] accepts needs in practice.

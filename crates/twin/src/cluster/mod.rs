@@ -18,9 +18,9 @@ pub use migration::Migration;
 pub use spec::{CLUSTER, ClusterSpec, Route};
 
 use crate::device::{MAX_RW_COUNT, Request};
-use crate::errno::ENOSPC;
 use flow::{At, Flow, Lane};
 use migration::{DRIVE_SHARE, Window, taken};
+use model::errno::ENOSPC;
 use model::{Bytes, Cluster as Testbed, Op};
 use names::{Named, moves};
 use resource::Resource;
