@@ -16,11 +16,11 @@ use crate::gate::Gate;
 use crate::metadata;
 use crate::priority;
 use crate::recorder::{Interval, slots};
+use crate::seats::Seats;
 use crate::target::World;
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
 use model::spec::{self, Poll};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,7 @@ pub(crate) struct Shared {
     pub(crate) late_ns: AtomicU64,
     /// Of metadata work: the directories of the trees that this host makes, in the order of the plan.
     pub(crate) trees: Arc<[OwnedFd]>,
+    pub(crate) seats: Seats,
 }
 
 /// One thread, seen from the stage.
@@ -138,7 +139,7 @@ pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
 fn run_worker(shared: &Shared, line: &Line) {
     let worker = &shared.stage.workers[line.worker as usize];
     let mut files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
-    settle(&shared.plan, line.worker);
+    shared.seats.take(line.worker, shared.stage.workers.len());
     let work = &shared.stage.works[worker.work as usize];
     let own = match OwnFiles::open(work.stop, &shared.plan, &shared.files, worker) {
         Ok(own) => own,
@@ -310,40 +311,23 @@ fn run_on<B: Backend>(
     }
 }
 
-/// Waits for the common start. Comes back with how much too late it is.
-fn wait_until(start_ns: u64, clock: &Monotonic) -> u64 {
-    loop {
-        let now_ns = clock.now_ns();
-        match start_ns.checked_sub(now_ns) {
-            None | Some(0) => return now_ns - start_ns,
-            // The last stretch is spent awake: a sleeper wakes too late.
-            Some(left_ns) if left_ns > AWAKE_NS => clock.rest(left_ns - AWAKE_NS),
-            Some(_) => std::hint::spin_loop(),
-        }
-    }
-}
-
 /// Waits for the instant at which all workers of all hosts begin, and notes how late this one is.
 pub(crate) fn begin_on_time(shared: &Shared, timetable: &Timetable, clock: &Monotonic) {
     wake_on_time();
-    let late_ns = timetable.late_ns + wait_until(timetable.start_ns, clock);
+    // The last stretch is spent awake: a sleeper wakes too late.
+    while let Some(left_ns) = timetable.start_ns.checked_sub(clock.now_ns() + AWAKE_NS) {
+        clock.rest(left_ns.max(1));
+    }
+    shared.seats.leave();
+    let now_ns = loop {
+        let now_ns = clock.now_ns();
+        if now_ns >= timetable.start_ns {
+            break now_ns;
+        }
+        std::hint::spin_loop();
+    };
+    let late_ns = timetable.late_ns + (now_ns - timetable.start_ns);
     shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
-}
-
-/// Goes to the CPUs of the plan, before the worker's memory is allocated: it then lies near them.
-fn settle(plan: &HostPlan, worker: u32) {
-    if plan.cpus.is_empty() {
-        return;
-    }
-    let mut set = CpuSet::new();
-    let own = plan.cpus[worker as usize % plan.cpus.len()];
-    let usable = |cpu: &&u32| (**cpu as usize) < CpuSet::MAX_CPU;
-    match plan.own_cpu && usable(&&own) {
-        true => set.set(own as usize),
-        false => plan.cpus.iter().filter(usable).for_each(|cpu| set.set(*cpu as usize)),
-    }
-    // A control group may forbid them; then the worker runs where it may.
-    let _ = sched_setaffinity(None, &set);
 }
 
 /// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by default.

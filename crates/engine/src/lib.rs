@@ -27,6 +27,7 @@ mod page_cache;
 mod priority;
 mod real_time;
 mod recorder;
+mod seats;
 mod stage;
 mod stuck;
 mod target;

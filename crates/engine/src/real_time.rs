@@ -10,6 +10,7 @@ use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
+use crate::seats::Seats;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
 use model::op::Op;
@@ -62,6 +63,7 @@ pub(crate) fn run_on(
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
+        seats: Seats::of(plan),
     });
     let mut before = None;
     if page_cache::is_read_through(stage, &shared.files) {
