@@ -7,6 +7,7 @@
 mod amount;
 pub mod arithmetic;
 mod contents;
+mod elsewhere;
 mod event;
 mod fields;
 mod metadata;

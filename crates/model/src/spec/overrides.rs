@@ -1,5 +1,6 @@
 //! `--set key=value`: another value for any field of the suite.
 
+use super::elsewhere;
 use super::event::EventSpec;
 use super::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec,
@@ -186,6 +187,10 @@ fn remedy(path: &[&str]) -> String {
         known.extend(keys.iter().map(|key| format!("{section}.{key}")));
     }
     let last = path.last().copied().unwrap_or_default();
+    let is_known = known.iter().any(|key| key == last);
+    if let Some(remedy) = elsewhere::remedy(last).filter(|_| !is_known && path[0] != "event") {
+        return remedy;
+    }
     let named = match path {
         ["workload", ..] => nearest(last, WorkloadSpec::KEYS.iter().copied()),
         ["event", ..] => nearest(last, EventSpec::KEYS.iter().copied()),

@@ -1,6 +1,7 @@
 //! Reads tables into typed fields and collects every mistake on the way.
 
 use super::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
+use super::elsewhere;
 use super::tree::{Node, Span, Table, Value};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
@@ -154,10 +155,9 @@ impl<'a> Reader<'a> {
         for entry in &self.table.entries {
             if !self.known.contains(entry.key.as_str()) {
                 let known: Vec<&str> = self.known.iter().copied().collect();
-                let remedy = match nearest(&entry.key, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known here: {}", known.join(", ")),
-                };
+                let near = || nearest(&entry.key, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                let remedy = elsewhere::remedy(&entry.key).or_else(near);
+                let remedy = remedy.unwrap_or_else(|| format!("known here: {}", known.join(", ")));
                 let message = format!("`{}` is not a known field", entry.key);
                 self.problems.push(Problem::new(entry.key_span.clone(), message, remedy));
             }

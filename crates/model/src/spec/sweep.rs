@@ -1,6 +1,7 @@
 //! `[sweep]`: its axes, the order and the repetitions of what they make, and the rule that leaves points out.
 
 use super::arithmetic::{self, Arithmetic, Name, Unit};
+use super::elsewhere;
 use super::fields::{Order, SweepSpec, WorkloadSpec};
 use super::reader::{Problem, Reader, nearest};
 use super::tree::{Node, Span, Table, Value};
@@ -146,13 +147,12 @@ fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
     let mut read = Vec::new();
     for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str())) {
         if !fields().any(|field| field == entry.key) {
-            let remedy = match nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied())) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!(
-                    "an axis is a field of a workload, or files or size: {}",
-                    fields().collect::<Vec<_>>().join(", ")
-                ),
-            };
+            let near = || nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied()));
+            let near = || near().map(|near| format!("did you mean `{near}`?"));
+            let remedy = elsewhere::word(&entry.key).or_else(near).unwrap_or_else(|| {
+                let all = fields().collect::<Vec<_>>().join(", ");
+                format!("an axis is a field of a workload, or files or size: {all}")
+            });
             let message = format!("`{}` is not an axis", entry.key);
             problems.push(Problem::new(entry.key_span.clone(), message, remedy));
             continue;
