@@ -47,6 +47,11 @@ impl Alike {
         true
     }
 
+    /// What is not a number: equal for those that can be merged.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// All of them as one sentence.
     pub fn text(&self) -> String {
         let mut text = self.words.first().cloned().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Which layer was at its limit while a point was measured: in words for tables and pages, and as objects for machines.
 
+mod groups;
 mod page;
 
 pub use page::section;
@@ -20,7 +21,7 @@ const HELD: f64 = 0.9;
 
 /// The part of a terminal's table; nothing without counters.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
-    let all = sentences(record, rows);
+    let all = groups::sentences(record, &attribution(record, rows));
     if all.is_empty() {
         return String::new();
     }
@@ -40,18 +41,48 @@ fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     told
 }
 
+/// How what was watched is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Each by its own name.
+    Own,
+    /// A core is one of them, whichever.
+    AnyCore,
+}
+
+impl Names {
+    fn of(self, watched: &Watched) -> String {
+        match (self, watched.part) {
+            (Names::AnyCore, Part::Core) => "one CPU".to_owned(),
+            _ => name(watched),
+        }
+    }
+
+    fn with_article(self, watched: &Watched) -> String {
+        match (self, watched.part) {
+            (Names::AnyCore, Part::Core) => self.of(watched),
+            _ => format!("the {}", self.of(watched)),
+        }
+    }
+}
+
 /// One point in a few sentences.
 fn sentence(record: &Record, one: &Attribution) -> String {
+    format!("{}: {}", title(one), body(record, one, Names::Own))
+}
+
+/// The same without the name of the point.
+fn body(record: &Record, one: &Attribution, names: Names) -> String {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
     let host = |watched: &Watched| if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() };
-    let mut text = format!("{}: ", title(one));
+    let mut text = String::new();
     if limits.is_empty() {
         text.push_str(match one.is_paced {
             true => "no layer that was watched was at its limit; the rate was given.",
             false => "no layer that was watched was at its limit: the limit is depth, or what was not watched.",
         });
     } else {
-        let named = limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, &host(limit)));
+        let named = limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, names, &host(limit)));
         text.push_str(&format!("at its limit: {}", named.collect::<Vec<_>>().join(", and ")));
         match limits.len().saturating_sub(MOST_NAMED) {
             0 => text.push('.'),
@@ -69,21 +100,26 @@ fn sentence(record: &Record, one: &Attribution) -> String {
     let highest = one.highest();
     let rest = highest.iter().filter(|one| !is_named(one.part));
     let rest: Vec<String> = rest
-        .map(|one| format!("{}{} {}", name(one), host(one), words::share(one.used.share().unwrap_or(0.0))))
+        .map(|one| format!("{}{} {}", names.of(one), host(one), words::share(one.used.share().unwrap_or(0.0))))
         .collect();
     if !rest.is_empty() {
         let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
         text.push_str(&format!(" {head}: {}.", rest.join(", ")));
     }
     let unknown: Vec<String> =
-        one.unknown().take(MOST_NAMED).map(|one| format!("{}{}", name(one), host(one))).collect();
+        one.unknown().take(MOST_NAMED).map(|one| format!("{}{}", names.of(one), host(one))).collect();
     if !unknown.is_empty() {
         let more = one.unknown().count().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text.push_str(&format!(" How much of these was used is not known: {}{more}.", unknown.join(", ")));
     }
     if let Some(worst) = one.errors().first() {
-        text.push_str(&format!(" Most errors: {}, {}{}.", words::count(worst.used.errors), name(worst), host(worst)));
+        text.push_str(&format!(
+            " Most errors: {}, {}{}.",
+            words::count(worst.used.errors),
+            names.of(worst),
+            host(worst)
+        ));
     }
     if one.is_thinned {
         text.push_str(&format!(" By {} of counters, taken evenly.", words::counted(one.samples, "interval")));
@@ -92,9 +128,9 @@ fn sentence(record: &Record, one: &Attribution) -> String {
 }
 
 /// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2 requests in it`.
-fn full(one: &Attribution, limit: &Watched, host: &str) -> String {
+fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> String {
     let used = &limit.used;
-    let mut text = format!("the {}{host}", name(limit));
+    let mut text = format!("{}{host}", names.with_article(limit));
     if limit.is_under_target == Some(false) {
         text.push_str(" (no target stands on it)");
     }
@@ -262,6 +298,26 @@ mod tests {
             ]
             .join("")
         );
+    }
+
+    #[test]
+    fn points_that_are_alike_are_told_once() {
+        let record = told(READS, |_| 99);
+        let one = attribution(&record, &analysis::results(&record)).remove(0);
+        let swept = |depth: &str| Attribution { sweep: vec![("depth".into(), depth.into())], ..one.clone() };
+        let other = told(READS, |_| 40);
+        let free = attribution(&other, &analysis::results(&other)).remove(0);
+        let all = [swept("1"), swept("2"), swept("4"), swept("8"), free.clone()];
+        let lines = groups::sentences(&record, &all);
+        assert_eq!(lines.len(), 2);
+        assert!(
+            lines[0].starts_with("w (depth=1), w (depth=2) and 2 points like them: at its limit: the disk"),
+            "{lines:?}"
+        );
+        assert!(lines[0].contains("one CPU of node0 31 %"), "{lines:?}");
+        assert_eq!(lines[1], sentence(&record, &free), "a point by itself is told by its own names");
+        let lines = groups::sentences(&record, &all[..4]);
+        assert!(lines.len() == 1 && lines[0].starts_with("all 4 points: at its limit"), "{lines:?}");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn title(finding: &Finding) -> String {
 pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
     match (finding.measure, large) {
         (Measure::Iops, Some(bytes)) => words::gb_per_s(value * bytes),
-        (Measure::Iops, None) => format!("{} IOPS", words::iops(value)),
+        (Measure::Iops, None) => format!("{} {}", words::iops(value), words::rate_unit(finding.op)),
         (Measure::BytesPerSecond, _) => words::bandwidth(value),
     }
 }

@@ -6,6 +6,7 @@ pub mod ceiling;
 mod chart;
 mod columns;
 pub mod compare;
+mod done;
 mod doubts;
 pub mod draft;
 pub mod events;

@@ -2,9 +2,9 @@
 
 use crate::columns::{self, Column, Want};
 use crate::doubts::{Marks, Touches};
-use crate::{findings, loadline, means, words};
+use crate::{done, findings, loadline, means, words};
 use analysis::{ResultRow, RunState};
-use model::{Cluster, Op, Record};
+use model::{Cluster, Record};
 
 /// The table, and under it the doubts in words, what was at its limit, and what was reached of the testbed's ceilings, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
@@ -33,11 +33,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     } else {
         " CPU: the load generator's own, 100 % is one core.\n"
     });
-    for row in &rows {
-        if let Some(done) = row.done.filter(|_| row.op != Op::Fsync) {
-            text.push_str(&format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(row, &done)));
-        }
-    }
+    text.push_str(&done::text(&rows, label, room.unwrap_or(usize::MAX)));
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
     means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
     if !left_out.is_empty() {
@@ -171,7 +167,7 @@ fn superscript(number: usize) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
 
     #[test]
     fn figures_and_doubts_stand_side_by_side() {

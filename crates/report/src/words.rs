@@ -8,7 +8,7 @@ use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, CloseTime, FileFsync};
-use model::{Nanos, NoteKind, Percent, Scale};
+use model::{Nanos, NoteKind, Op, Percent, Scale};
 
 /// `950`, `18,200` or `1.23 M` requests per second, without the unit.
 pub fn iops(value: f64) -> String {
@@ -193,6 +193,11 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
 /// What a column of rates is called: the usual word where all rows are of blocks, one that fits both where some are not.
 pub fn rate_head(rows: &[ResultRow]) -> &'static str {
     if rows.iter().any(|row| row.work.metadata.is_some()) { "op/s" } else { "IOPS" }
+}
+
+/// What the rate of `op` alone is called.
+pub fn rate_unit(op: Op) -> &'static str {
+    if op.is_metadata() { "op/s" } else { "IOPS" }
 }
 
 /// [`mib_per_s`], or a dash where no bytes move.

@@ -1,0 +1,99 @@
+//! How measured amounts ended, at the first worker that was done and at the last: a sentence where there are one or two, a table where
+//! there are more.
+
+use crate::columns::{self, Column, Want};
+use crate::words;
+use analysis::{Done, Progress, ResultRow};
+use model::{Nanos, Op};
+
+/// So many are told in sentences.
+const MOST_SENTENCES: usize = 2;
+
+/// The part under the table of results, in `room` columns; nothing where no amount was measured.
+pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) -> String {
+    let ended = |row: &ResultRow| row.done.filter(|_| row.op != Op::Fsync);
+    let all: Vec<(&ResultRow, Done)> = rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
+    if all.len() <= MOST_SENTENCES {
+        let told = |(row, done): &(&ResultRow, Done)| {
+            format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(row, done))
+        };
+        return all.iter().map(told).collect();
+    }
+    let mut table = table(&all, label);
+    columns::fit(&mut table, room);
+    format!("\nUntil the first worker was done, and over all of it until the last was\n{}\n", columns::render(&table))
+}
+
+fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Column> {
+    let names = |cell: &dyn Fn(&ResultRow) -> String| all.iter().map(|(row, _)| cell(row)).collect::<Vec<_>>();
+    let column = |head, is_name, want, cells| Column { head, name: head, is_name, want, cells };
+    let mut table = vec![
+        column("load", true, Want::Folded, names(&|row| label(row))),
+        column("op", true, Want::Whole, names(&|row| row.op.name().to_owned())),
+    ];
+    // The word that fits both, where some are of blocks.
+    let rate = words::rate_unit(all.iter().map(|(row, _)| row.op).find(|op| op.is_metadata()).unwrap_or(Op::Read));
+    let moves = all.iter().any(|(row, _)| row.moves_bytes());
+    for (head, progress) in [("first", (|done| done.first) as fn(&Done) -> Progress), ("last", |done| done.last)] {
+        let cells = |cell: &dyn Fn(&ResultRow, &Progress) -> String| {
+            all.iter().map(|(row, done)| cell(row, &progress(done))).collect::<Vec<_>>()
+        };
+        let time = |_: &ResultRow, at: &Progress| Nanos((at.seconds * 1e9).round() as u64).to_string();
+        table.push(column(head, false, Want::Whole, cells(&time)));
+        table.push(column(rate, false, Want::Whole, cells(&|_, at| words::iops(at.iops()))));
+        if moves {
+            let bandwidth = |row: &ResultRow, at: &Progress| match row.moves_bytes() {
+                true => words::mib_per_s(at.bytes_per_s()),
+                false => "–".to_owned(),
+            };
+            table.push(column("MiB/s", false, Want::Spare(0), cells(&bandwidth)));
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    fn rows(count: u64) -> Vec<ResultRow> {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.end();
+        let row = analysis::results(&recorded.record()).remove(0);
+        let at = |number: u64, seconds: f64| Progress { seconds, ios: 1_000 * number, bytes: number << 30 };
+        let done = |number: u64| Done { first: at(number, 1.0), last: at(number * 3, 4.0) };
+        let op = |number: u64| if number.is_multiple_of(2) { Op::Create } else { Op::Stat };
+        (1..=count).map(|number| ResultRow { op: op(number), done: Some(done(number)), ..row.clone() }).collect()
+    }
+
+    fn label(row: &ResultRow) -> String {
+        format!("{} (workers=1, operation={})", row.workload, row.op.name())
+    }
+
+    #[test]
+    fn few_are_sentences_and_many_are_a_table() {
+        assert_eq!(text(&[], label, 80), "");
+        let two = text(&rows(2), label, 80);
+        assert_eq!(two.matches(": the first worker was done after 1 s").count(), 2, "{two}");
+        insta::assert_snapshot!(text(&rows(3), label, usize::MAX));
+    }
+
+    #[test]
+    fn a_narrow_terminal_folds_names_and_loses_bandwidth_first() {
+        let narrow = text(&rows(3), label, 60);
+        assert!(!narrow.contains("MiB/s") && narrow.contains("op/s"), "{narrow}");
+        assert!(narrow.lines().skip(2).all(|line| line.chars().count() <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn what_has_no_amount_and_an_fsync_are_not_told() {
+        let mut all = rows(4);
+        all[0].done = None;
+        all[1].op = Op::Fsync;
+        assert_eq!(text(&all, label, 80).lines().count(), 2, "two sentences");
+    }
+}
