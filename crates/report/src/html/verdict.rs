@@ -28,18 +28,19 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
     let rate = counted().max_by(|a, b| a.iops().total_cmp(&b.iops()));
     let bandwidth = counted().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     let (Some(rate), Some(bandwidth)) = (rate, bandwidth) else { return String::new() };
+    let who = match hosts {
+        0 | 1 => "One host".to_owned(),
+        many => format!("{many} hosts together"),
+    };
+    let of = |row: &ResultRow| format!("({}, {})", super::row::name(row), row.op.name());
+    let highest = format!("{} {} {}", words::iops(rate.iops()), words::rate_unit(rate.op), of(rate));
+    if bandwidth.bytes == 0 {
+        return format!("{who} carried at most {highest}.");
+    }
     format!(
-        "{} carried at most {} IOPS ({}, {}) and at most {} ({}, {}).",
-        match hosts {
-            0 | 1 => "One host".to_owned(),
-            many => format!("{many} hosts together"),
-        },
-        words::iops(rate.iops()),
-        super::row::name(rate),
-        rate.op.name(),
+        "{who} carried at most {highest} and at most {} {}.",
         words::gb_per_s(bandwidth.bytes_per_s()),
-        super::row::name(bandwidth),
-        bandwidth.op.name(),
+        of(bandwidth)
     )
 }
 
@@ -71,13 +72,14 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
         return Some("No value of the sweep changed a rate by a fifth or more.".to_owned());
     }
     Some(format!(
-        "What changed most is {} {}: from {} to {} its rate went from {} to {} IOPS ({}).",
+        "What changed most is {} {}: from {} to {} its rate went from {} to {} {} ({}).",
         base.workload,
         base.op.name(),
         words::sweep(&base.sweep, None),
         words::sweep(&other.sweep, None),
         words::iops(base.iops()),
         words::iops(other.iops()),
+        words::rate_unit(base.op),
         crate::compare::percent(share * 100.0)
     ))
 }
@@ -161,6 +163,19 @@ mod tests {
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
         let curve = told("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n", &[10, 20, 40, 41], true);
         assert!(curve.contains("w read over depth: peak"), "{curve}");
+    }
+
+    #[test]
+    fn operations_have_their_own_unit_and_no_bandwidth_where_no_bytes_move() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
+        recorded.end();
+        let record = recorded.record();
+        let mut rows = analysis::results(&record);
+        (rows[0].op, rows[0].bytes) = (Op::Stat, 0);
+        let text = paragraph(&record, &rows, &[]);
+        assert!(text.starts_with("One host carried at most 90.0 op/s (w, stat). "), "{text}");
     }
 
     #[test]

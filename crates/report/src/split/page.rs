@@ -108,9 +108,9 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 }
 
 fn table(row: &ResultRow, shares: &[Share], by: By) -> Markup {
-    let head = [by.head(), "Workers", "Requests", "IOPS", "Of all", "MiB/s", "p50", "p99", "Max", "Errors"]
-        .into_iter()
-        .zip(0..);
+    let rate = words::rate_unit(row.op);
+    let head =
+        [by.head(), "Workers", "Requests", rate, "Of all", "MiB/s", "p50", "p99", "Max", "Errors"].into_iter().zip(0..);
     let head = head.map(|(word, column)| {
         element("th", &[("scope", "col"), ("class", if column == 0 { "" } else { "number" })], word)
     });

@@ -25,7 +25,8 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header([by.head(), "workers", "requests", "IOPS", "share", "MiB/s", "p50", "p99", "max", "errors"]);
+    let rate = words::rate_unit(row.op);
+    table.set_header([by.head(), "workers", "requests", rate, "share", "MiB/s", "p50", "p99", "max", "errors"]);
     shares.iter().for_each(|share| {
         table.add_row(cells(row, share));
     });
