@@ -35,10 +35,20 @@ pub(super) fn remedy(key: &str) -> Option<String> {
 }
 
 /// What is called `key` by other tools, and here otherwise.
-pub(super) fn word(key: &str) -> Option<String> {
-    let (_, field, section) =
-        WORDS.iter().find(|(words, ..)| words.iter().any(|word| word.eq_ignore_ascii_case(key)))?;
+fn word(key: &str) -> Option<String> {
+    let (field, section) = find(key)?;
     Some(format!("here it is {field}, in {}", table(section)))
+}
+
+/// The same where somebody makes it an axis of a sweep: axes have the names of fields.
+pub(super) fn axis(key: &str) -> Option<String> {
+    let (field, _) = find(key).filter(|(_, section)| ["workload", "layout"].contains(section))?;
+    Some(format!("here it is {field}"))
+}
+
+fn find(key: &str) -> Option<(&'static str, &'static str)> {
+    let is_it = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(key));
+    WORDS.iter().find(|(words, ..)| is_it(words)).map(|(_, field, section)| (*field, *section))
 }
 
 fn table(section: &str) -> String {
@@ -60,6 +70,8 @@ mod tests {
         assert_eq!(said("measure"), "it belongs in [stages]");
         assert_eq!(said("size"), "it belongs in [layout] or [tree]");
         assert_eq!(remedy("sise"), None);
+        assert_eq!(axis("numjobs"), Some("here it is `workers`".to_owned()));
+        assert_eq!(axis("runtime"), None, "a time is no axis");
     }
 
     #[test]
