@@ -189,6 +189,7 @@ impl Spec {
             for set in &sets {
                 overrides::put(root, set, problems);
             }
+            sets.iter().for_each(|set| overrides::check_axis(root, set, problems));
             root.entries.retain(|entry| entry.key != "scenario");
             let spec = Spec::read(root, false, problems);
             event::check_scenarios(&spec.events, &[], problems);

@@ -3,9 +3,11 @@
 use super::elsewhere;
 use super::event::EventSpec;
 use super::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec, TreeSpec,
+    WorkloadSpec,
 };
 use super::reader::{Problem, nearest};
+use super::sweep::LAYOUT_AXES;
 use super::tree::{self, Node, Sources, Span, Table, Value};
 use std::fmt;
 use std::str::FromStr;
@@ -147,6 +149,23 @@ pub(super) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
     };
     if !done {
         problems.push(Problem::new(key_span.clone(), format!("`{key}` names no field of this suite"), remedy(&path)));
+    }
+}
+
+/// Complains of an override that says what the sweep says differently for each point: it would change nothing.
+pub(super) fn check_axis(root: &Table, set: &Set, problems: &mut Vec<Problem>) {
+    let path: Vec<&str> = set.key.split('.').collect();
+    let (field, is_swept_there) = match path.as_slice() {
+        [field] => (*field, WorkloadSpec::KEYS.contains(field) || LayoutSpec::KEYS.contains(field)),
+        ["workload", .., field] => (*field, WorkloadSpec::KEYS.contains(field)),
+        ["layout", field] => (*field, LAYOUT_AXES.contains(field)),
+        _ => return,
+    };
+    let Some(Node { value: Value::Table(sweep), .. }) = root.get("sweep") else { return };
+    if is_swept_there && sweep.get(field).is_some() && !SweepSpec::KEYS.contains(&field) {
+        let message = format!("`{field}` is an axis of the sweep, which has values of its own for each point");
+        let remedy = format!("write `--set sweep.{field}=[{}]` for this one value", set.value.label());
+        problems.push(Problem::new(set.key_span.clone(), message, remedy));
     }
 }
 

@@ -16,7 +16,7 @@ pub fn reference() -> String {
          A suite is a TOML file. Sizes: `4k`, `4K` and `4KiB` are 4096 bytes, `4KB` is 4000. Durations: `500ms`, `60s`, `1h30m`; \
          a bare number counts seconds. Shares: `\"70%\"` or `70`.\n\
          Every field can be given another value with `--set`: `--set measure=10s`, `--set layout.size=1GiB`, `--set depth=8` (all workloads), \
-         `--set workload.NAME.depth=8` (one).\n",
+         `--set workload.NAME.depth=8` (one), `--set sweep.depth=[8]` (an axis of the sweep).\n",
     );
     let tables = [
         ("Top of the file", SuiteSpec::DOC, SuiteSpec::reference()),

@@ -118,6 +118,7 @@ fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Ve
     for set in sets {
         overrides::put(&mut derived, set, problems);
     }
+    sets.iter().for_each(|set| overrides::check_axis(&derived, set, problems));
     if let Some(node) = table.get("workloads") {
         keep_workloads(&mut derived, node, problems);
     }

@@ -14,7 +14,7 @@ pub(super) const MAX_POINTS: usize = 10_000;
 const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 
 /// The fields of the layout that can be axes: each point then loads its part of the one layout.
-const LAYOUT_AXES: [&str; 2] = ["files", "size"];
+pub(super) const LAYOUT_AXES: [&str; 2] = ["files", "size"];
 
 /// One axis: a field of the workload, or a size of the layout, and the values it takes.
 pub(super) struct Axis {

@@ -98,6 +98,17 @@ fn a_wrong_set_is_pointed_at_like_a_line_of_the_file() {
 }
 
 #[test]
+fn a_set_that_the_sweep_would_overrule_is_refused() {
+    let text = format!("{SMALL}\n[sweep]\ndepth = [1, 2]\n");
+    let told = |set: &str| messages(&text, &[set]);
+    let expected = "`depth` is an axis of the sweep, which has values of its own for each point | write `--set sweep.depth=[8]` for this one value";
+    assert_eq!(told("depth=8"), [format!("--set:1:1 {expected}")]);
+    assert_eq!(told("workload.b.depth=8"), [format!("--set:1:1 {expected}")]);
+    assert!(parse(&text, &["sweep.depth=[8]", "block_size=8k", "layout.size=2GiB"]).is_ok());
+    assert!(parse(&text, &["sweep.repetitions=2"]).is_ok());
+}
+
+#[test]
 fn sweeps_multiply_and_the_last_axis_is_fastest() {
     let text = format!("{SMALL}\n[sweep]\ndepth = [1, 2]\nblock_size = [\"4k\", \"8k\", \"16k\"]\n");
     let spec = parse(&text, &[]).expect("a good sweep");

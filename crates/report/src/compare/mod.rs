@@ -10,7 +10,7 @@ pub use table::table;
 use crate::words;
 use analysis::Interval;
 use analysis::compare::{Against, ComparedPoint, Comparison, Difference, Key, Load, Metric, Unlike, Verdict};
-use model::Record;
+use model::{Op, Record};
 
 /// Which two sides are compared: `Run 2 against run 1`.
 pub(crate) fn title(against: &Against, records: &[&Record]) -> String {
@@ -34,6 +34,14 @@ pub(crate) fn metric(metric: Metric) -> &'static str {
         Metric::OverTime => "deviation over time",
         Metric::OverHosts => "deviation over hosts",
         quantile => quantile.word(),
+    }
+}
+
+/// The same of what was compared of `op`: operations on files have a rate, but no IOPS.
+pub(crate) fn metric_of(op: Op, of: Metric) -> &'static str {
+    match of {
+        Metric::Iops => words::rate_unit(op),
+        other => metric(other),
     }
 }
 

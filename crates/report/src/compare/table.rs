@@ -1,6 +1,6 @@
 //! A comparison for the terminal.
 
-use super::{LEGEND, has_differences, interval, metric, only, percent, point, remarks, said, title, value, verdict};
+use super::{LEGEND, has_differences, interval, metric_of, only, percent, point, remarks, said, title, value, verdict};
 use analysis::compare::{Against, ComparedPoint, Comparison};
 use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
@@ -40,7 +40,7 @@ fn block(compared: &ComparedPoint) -> String {
         table.set_header(["figure", "base", "other", "difference", "95 % interval", ""]);
         for found in &compared.differences {
             table.add_row([
-                metric(found.metric).to_owned(),
+                metric_of(compared.key.op, found.metric).to_owned(),
                 value(found.metric, found.base),
                 value(found.metric, found.other),
                 percent(found.percent),

@@ -64,7 +64,7 @@ fn table(point: &ComparedPoint) -> Markup {
     let row = |found: &analysis::compare::Difference| {
         let number = |text: String| classed("td", "number", text);
         let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], words::metric(found.metric)),
+            element("th", &[("scope", "row"), ("class", "wraps")], words::metric_of(point.key.op, found.metric)),
             classed("td", "wraps", words::verdict(found)),
             number(words::percent(found.percent)),
             number(words::interval(found.interval)),

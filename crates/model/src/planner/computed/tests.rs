@@ -56,7 +56,7 @@ fn points_load_their_part_of_one_layout_that_is_prepared_once() {
 
 #[test]
 fn a_swept_size_is_a_part_of_the_one_layout_too() {
-    let sets = ["workload.w.workers=2", "sweep.workers=[2]", "sweep.size=[\"1GiB\", \"4GiB\", \"block_size * 1024\"]"];
+    let sets = ["sweep.workers=[2]", "sweep.size=[\"1GiB\", \"4GiB\", \"block_size * 1024\"]"];
     let plan = planned(SUITE, &sets).expect("a plan");
     let gib = |count: u64| vec![count << 30; 2];
     assert_eq!(loaded(&plan), [gib(1), gib(4), gib(1)]);
