@@ -43,13 +43,15 @@ impl Seats {
     pub(crate) fn take(&self, worker: u32, workers: usize) {
         match &self.free {
             Free::Own(cpus) => go_to(&only(cpus[worker as usize % cpus.len()])),
-            Free::Among(allowed) => {
+            // A single worker has nobody to share with, and of more than there are processors, some have to.
+            Free::Among(allowed) if (2..=allowed.count() as usize).contains(&workers) => {
                 let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-                let seat = seat(sched_getcpu(), allowed, &taken).filter(|_| workers > 1);
+                let seat = seat(sched_getcpu(), allowed, &taken);
                 taken.extend(seat);
                 drop(taken);
                 go_to(&seat.map_or(*allowed, only));
             }
+            Free::Among(allowed) => go_to(allowed),
             Free::Unknown => {}
         }
     }
@@ -121,11 +123,14 @@ mod tests {
         let allowed = sched_getaffinity(None).expect("a set");
         let seats = Seats { free: Free::Among(allowed), taken: Mutex::default() };
         let workers = allowed.count() as usize;
+        if workers < 2 {
+            return;
+        }
         let waiting: Vec<CpuSet> = std::thread::scope(|scope| {
             let seats = &seats;
             let sit = move |worker| {
                 scope.spawn(move || {
-                    seats.take(worker, workers.max(2));
+                    seats.take(worker, workers);
                     let waiting = sched_getaffinity(None).expect("a set");
                     seats.leave();
                     assert_eq!(sched_getaffinity(None).expect("a set"), allowed);
