@@ -107,12 +107,13 @@ pub fn keys(folder: &Path) -> [Vec<String>; 2] {
 }
 
 /// What is to be written in `folder`, by name: the settings of both ends, and an `ssh` in `bin`, which has to become executable, that knows the
-/// hosts as `n1` to `n4`, and as `alias1` to `alias4`.
+/// hosts as `n1` to `n4`, and as `alias1` to `alias4`. Their home is `folder`: bash reads `~/.bashrc` for every command over ssh, and what this
+/// machine's user has in it is no part of a test or a benchmark.
 pub fn files(folder: &Path, network: Network) -> [(&'static str, String); 3] {
     let folder = folder.display();
     let server = format!(
         "HostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/id.pub\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-         PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv XDG_CACHE_HOME={folder}/cache PATH={folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+         PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv HOME={folder} XDG_CACHE_HOME={folder}/cache PATH={folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     );
     // What a user has in ~/.ssh/config.
     let mut client = format!(

@@ -11,9 +11,7 @@ pub fn run() -> Outcome<()> {
     flags.push_str(" -C target-feature=+crt-static");
     // With an explicit target the flags stay away from build scripts and procedural macros, which cannot be static.
     let build = ["build", "--release", "--locked", "--package", "plimsoll", "--target", &triple];
-    // Names of functions stay, for backtraces; the tables of lines are most of the file, which is copied to hosts.
-    let strip = ["--config", "profile.release.strip=\"debuginfo\""];
-    shell::show(shell::cargo().args(build).args(strip).env("RUSTFLAGS", flags.trim()))?;
+    shell::show(shell::cargo().args(build).env("RUSTFLAGS", flags.trim()))?;
     let binary = shell::target_dir()?.join(&triple).join("release/plimsoll");
     let image = std::fs::read(&binary).map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     match interpreter(&image) {
