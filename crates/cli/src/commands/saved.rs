@@ -25,6 +25,10 @@ pub(super) fn hold(
 
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
+    if args.suite {
+        print(suite(&read_digests(&args.run)?, &args.run)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let record = read_judged(&args.run)?;
     let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     if args.json {
@@ -42,6 +46,21 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text of the suite that a run was begun with.
+fn suite<'a>(record: &'a Record, run: &Path) -> Result<&'a str, Failure> {
+    let text = record.plan.origin.suite.as_str();
+    let why = if text.is_empty() {
+        format!("does not hold the text of its suite: Plimsoll {} kept none", record.version)
+    } else if text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c)) {
+        // TOML has none of these, and a terminal may obey them.
+        "holds a text that is no suite, with control characters in it".to_owned()
+    } else {
+        return Ok(text);
+    };
+    let run = run.display();
+    Err(Failure::RunFile(format!("error: {run} {why}; `plimsoll report {run}` shows the plan, which has every value")))
 }
 
 /// The run in a file, with what its samples come to and without the samples: all that figures and pages rest on.
