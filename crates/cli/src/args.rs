@@ -4,11 +4,13 @@ mod afterwards;
 pub mod examples;
 mod hosts;
 mod places;
+mod typed;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use hosts::HostArgs;
 pub use places::{GivenUpArg, TargetArg};
+pub use typed::parse;
 pub use work::{Pattern, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};

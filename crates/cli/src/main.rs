@@ -24,13 +24,12 @@ mod view;
 mod web;
 mod whole;
 
-use args::{Arguments, Command};
-use clap::Parser;
+use args::Command;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = args::parse();
     let result = match arguments.command {
         Command::Run(run) => commands::run(&run),
         Command::Loadline(loadline) => commands::loadline(&loadline),

@@ -40,6 +40,10 @@ pub struct Asked {
     targets: Vec<HostTargets>,
     /// What is said of the scenarios that are not simulated.
     pub left_out: Vec<String>,
+    /// The suite's text, before any option changed it.
+    pub text: String,
+    /// Whether it was read from a file.
+    pub is_file: bool,
 }
 
 impl Asked {
@@ -104,7 +108,8 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     for scenario in spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets) {
         scenario.spec.targets.clone_from(&targets);
     }
-    Ok(Asked { spec, targets, left_out })
+    let is_file = work.quick.rw.is_none() && BUILT_IN.iter().all(|(built_in, _)| *built_in != name);
+    Ok(Asked { spec, targets, left_out, text, is_file })
 }
 
 /// What the arguments name; if they name nothing, what the suite does.

@@ -2,11 +2,13 @@
 
 mod amounts;
 mod host;
+pub mod origin;
 pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
 pub use host::{Contents, HostPlan, Part, PartEngine, PlannedTarget, Target, TargetFile};
+pub use origin::Origin;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
 pub use work::{Extent, Pattern, Work, Worker};
@@ -42,6 +44,9 @@ pub struct Plan {
     pub existing: bool,
     /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
     pub hosts_from: Vec<String>,
+    /// What was typed, and the suite's text; nothing in runs of versions that kept neither.
+    #[serde(default)]
+    pub origin: Origin,
     /// What the hosts are called besides their names, one entry for each; none in runs of versions that had no labels.
     #[serde(default)]
     pub places: Vec<HostPlace>,

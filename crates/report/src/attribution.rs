@@ -165,22 +165,39 @@ fn when(one: &Attribution, limit: &Watched) -> When {
     let slack = (load.end.saturating_sub(load.start) / 100).max(1_500_000_000);
     let is_to_end = to.saturating_add(slack) >= load.end;
     let since = load.end.saturating_sub(from).max(1) as f64;
-    let from_s = clock(from.saturating_sub(load.start));
+    let (from_ns, to_ns) = (from.saturating_sub(load.start), to.saturating_sub(load.start));
+    let decimals = decimals(load.end.saturating_sub(load.start), to_ns.saturating_sub(from_ns));
     if used.full_share() >= HELD {
         When::Always
     } else if is_to_end && used.full_ns as f64 >= HELD * since {
-        When::From(from_s)
+        When::From(clock(from_ns, decimals))
     } else {
-        When::Within(from_s, clock(to.saturating_sub(load.start)))
+        When::Within(clock(from_ns, decimals), clock(to_ns, decimals))
     }
 }
 
-/// `1:05`, from nanoseconds.
-fn clock(ns: u64) -> String {
+/// How many decimals seconds need, 0 to 3, so that a load of this length has ten instants at least and both ends of a span in it are two.
+fn decimals(load_ns: u64, span_ns: u64) -> u32 {
+    let is_enough = |decimals: &u32| {
+        let unit_ns = 1_000_000_000 / 10_u64.pow(*decimals);
+        load_ns >= 10 * unit_ns && span_ns >= unit_ns
+    };
+    (0..3).find(is_enough).unwrap_or(3)
+}
+
+/// `1:05`, from nanoseconds; with decimals `1:05.25`.
+fn clock(ns: u64, decimals: u32) -> String {
     let seconds = ns / 1_000_000_000;
-    match seconds / 3600 {
+    let whole = match seconds / 3600 {
         0 => format!("{}:{:02}", seconds / 60, seconds % 60),
         hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    };
+    match decimals.min(9) {
+        0 => whole,
+        decimals => {
+            let fraction = ns % 1_000_000_000 / 10_u64.pow(9 - decimals);
+            format!("{whole}.{fraction:0width$}", width = decimals as usize)
+        }
     }
 }
 
@@ -331,6 +348,22 @@ mod tests {
         );
         assert_eq!((&limit["from_s"], &limit["to_s"], &limit["full_share"]), (&json!(10.0), &json!(20.0), &json!(0.5)));
         assert_eq!(all[0]["highest"].as_array().map(Vec::len), Some(3), "disk, CPUs, core");
-        assert_eq!((clock(65 * SECOND), clock(3_665 * SECOND)), ("1:05".to_owned(), "1:01:05".to_owned()));
+    }
+
+    #[test]
+    fn instants_have_the_decimals_that_tell_them_apart() {
+        let told = |load_ns, from_ns, to_ns| {
+            let decimals = decimals(load_ns, to_ns - from_ns);
+            [clock(from_ns, decimals), clock(to_ns, decimals)].join(" ")
+        };
+        let ms = SECOND / 1_000;
+        assert_eq!(told(20 * SECOND, 4 * SECOND, 10 * SECOND), "0:04 0:10");
+        assert_eq!(told(7_200 * SECOND, 65 * SECOND, 3_665 * SECOND), "1:05 1:01:05");
+        assert_eq!(told(20 * SECOND, 4_250 * ms, 4_750 * ms), "0:04.2 0:04.7");
+        assert_eq!(told(2 * SECOND, 0, SECOND), "0:00.0 0:01.0");
+        assert_eq!(told(800 * ms, 100 * ms, 650 * ms), "0:00.10 0:00.65");
+        assert_eq!(told(50 * ms, 8 * ms, 9 * ms), "0:00.008 0:00.009");
+        assert_eq!(told(0, 0, 0), "0:00.000 0:00.000");
+        assert_eq!(told(u64::MAX, 0, u64::MAX), "0:00 5124095:34:33");
     }
 }

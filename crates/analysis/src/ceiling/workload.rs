@@ -3,7 +3,7 @@
 use model::load::SizeMix;
 use model::plan::Work;
 use model::spec::{Access, Auto, WorkloadSpec};
-use model::{Bytes, Percent};
+use model::{Bytes, Op, Percent};
 
 /// A workload as its layers see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +64,20 @@ impl Workload {
         }
     }
 
-    /// A workload of a run.
+    /// A workload of a run. An operation on files is a request of a file's mean size, a write where it makes files: what is mixed makes none.
     pub fn of_work(work: &Work, footprint: Bytes) -> Workload {
+        if let Some(files) = &work.metadata {
+            let bytes = (files.mean_size.unwrap_or(files.size).0 as f64).max(1.0);
+            let makes_files = files.mix.is_none() && matches!(files.op, Op::Create | Op::WriteFile);
+            return Workload {
+                name: work.workload.clone(),
+                read_bytes: bytes,
+                write_bytes: bytes,
+                read: if makes_files { Percent::ZERO } else { Percent::ALL },
+                random: 0.0,
+                footprint: Some(footprint),
+            };
+        }
         Workload {
             name: work.workload.clone(),
             read_bytes: mean(&work.block_size),
@@ -116,5 +128,15 @@ mod tests {
         assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
         assert_eq!((workload.random, workload.read_share()), (1.0, 0.75));
         assert_eq!(workload.bytes(), 0.75 * 19.0 * 1024.0 + 0.25 * 8192.0);
+    }
+
+    #[test]
+    fn an_operation_on_files_is_a_request_of_a_whole_file_in_its_direction() {
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"16KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\", \"read\"]\n";
+        let plan = crate::testing::Recorded::new(suite).record().plan;
+        let works = plan.stages.iter().filter(|stage| stage.kind == model::StageKind::Measure).flat_map(|s| &s.works);
+        let workloads: Vec<Workload> = works.map(|work| Workload::of_work(work, Bytes(0))).collect();
+        let told: Vec<(f64, f64)> = workloads.iter().map(|one| (one.read_share(), one.bytes())).collect();
+        assert_eq!(told, [(0.0, 16_384.0), (1.0, 16_384.0)]);
     }
 }

@@ -139,6 +139,10 @@ pub struct ShowArgs {
     /// One JSON object (docs/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
+
+    /// The text of the suite that the run was begun with, before --set and the like, and nothing else: to run it again, or to change it.
+    #[arg(long, conflicts_with_all = ["against", "testbed", "by", "json"])]
+    pub suite: bool,
 }
 
 /// `--by`: how results are taken apart.

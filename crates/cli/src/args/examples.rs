@@ -130,6 +130,7 @@ Examples:
   plimsoll show run.plimsoll
   plimsoll show run.plimsoll --by host
   plimsoll show run.plimsoll --against vsan-four-corners
+  plimsoll show run.plimsoll --suite > again.toml
   plimsoll show run.plimsoll --json | jq .results";
 
 /// Below `plimsoll ceiling --help`.

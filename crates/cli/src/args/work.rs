@@ -48,6 +48,10 @@ pub struct WorkArgs {
     /// One workload without a suite file, in fio's words.
     #[command(flatten)]
     pub quick: QuickArgs,
+
+    /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where nobody typed them.
+    #[arg(skip)]
+    pub words: Vec<String>,
 }
 
 /// One workload in fio's words.

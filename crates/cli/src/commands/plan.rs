@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
 use crate::simulate::Simulation;
 use crate::suite::{self, Asked};
+use model::plan::Origin;
 use model::planner::{self, GivenUp, Request};
 use model::testbed::HostFacts;
 use model::{Fraction, Plan};
@@ -52,6 +53,7 @@ pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, 
         simulation.notes((work, &asked.left_out), &full, &mut plan);
     }
     plan.hosts_from = work.hosts.options();
+    plan.origin = Origin::new(work.words.clone(), asked.text.clone(), asked.is_file);
     Ok((plan, hosts))
 }
 

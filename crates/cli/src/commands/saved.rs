@@ -5,6 +5,7 @@ use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
 use analysis::published::{Comparison, OtherSuite};
+use model::plan::Origin;
 use model::published::Published;
 use model::{Cluster, Record};
 use std::path::Path;
@@ -25,6 +26,11 @@ pub(super) fn hold(
 
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
+    if args.suite {
+        let record = read_digests(&args.run)?;
+        print(suite(&record.plan.origin, &record.version, &args.run)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let record = read_judged(&args.run)?;
     let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     if args.json {
@@ -44,6 +50,21 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The text of the suite that a run was begun with.
+fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, Failure> {
+    let text = origin.suite.as_str();
+    let why = if text.is_empty() {
+        format!("does not hold the text of its suite: Plimsoll {version} kept none")
+    } else if text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c)) {
+        // TOML has none of these, and a terminal may obey them.
+        "holds a text that is no suite, with control characters in it".to_owned()
+    } else {
+        return Ok(text);
+    };
+    let run = run.display();
+    Err(Failure::RunFile(format!("error: {run} {why}; `plimsoll report {run}` shows the plan, which has every value")))
+}
+
 /// The run in a file, with what its samples come to and without the samples: all that figures and pages rest on.
 pub fn read_digests(path: &Path) -> Result<Record, Failure> {
     store::read_digests(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
@@ -57,4 +78,23 @@ pub fn read_judged(path: &Path) -> Result<Record, Failure> {
 /// The run in a file, all of it.
 pub fn read(path: &Path) -> Result<Record, Failure> {
     store::read(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_printed_as_it_was_and_nothing_else_is() {
+        let of = |text: &str| {
+            let origin = Origin { suite: text.to_owned(), ..Origin::default() };
+            suite(&origin, "0.9", Path::new("r.plimsoll")).map(str::to_owned).map_err(|failure| failure.to_string())
+        };
+        let good = "# ours\r\n[[workload]]\n\tname = \"w\"\n";
+        assert_eq!(of(good), Ok(good.to_owned()));
+        assert!(
+            of("").is_err_and(|told| told.contains("Plimsoll 0.9 kept none") && told.contains("report r.plimsoll"))
+        );
+        assert!(of("name = \u{1b}]0;x").is_err_and(|told| told.contains("control characters")));
+    }
 }

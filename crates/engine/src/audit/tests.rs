@@ -73,6 +73,7 @@ fn plan(host: &HostPlan) -> Plan {
         direct: false,
         existing: false,
         hosts_from: vec![],
+        origin: model::plan::Origin::default(),
         places: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: Vec::new(),

@@ -41,6 +41,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
         direct: true,
         existing: false,
         hosts_from: vec![],
+        origin: model::plan::Origin::default(),
         places: vec![],
         fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
         points: vec![],

@@ -263,6 +263,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         direct: true,
         existing: false,
         hosts_from: Vec::new(),
+        origin: model::plan::Origin::default(),
         places: Vec::new(),
         fleet,
         points: Vec::new(),

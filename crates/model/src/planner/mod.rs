@@ -25,7 +25,7 @@ pub use scenarios::SCENARIO_AXIS;
 pub use trees::tree_name;
 
 use crate::event::NoteKind;
-use crate::plan::{FleetPolicy, HostPlan, Plan, PlanNote, Point, Prerun, Steady, Stop};
+use crate::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use crate::scale::Scale;
 use crate::spec::{Auto, LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use crate::testbed::HostFacts;
@@ -149,6 +149,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         direct: spec.engine.direct.value,
         existing: request.existing,
         hosts_from: Vec::new(),
+        origin: Origin::default(),
         places,
         fleet: fleet_policy(request),
         points: usable.iter().map(|point| point_of(request, point)).collect(),

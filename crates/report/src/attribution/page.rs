@@ -42,7 +42,7 @@ fn table(record: &Record, all: &[Attribution]) -> Markup {
     heads.push(element("th", &[("scope", "col"), ("class", "number")], "Used"));
     heads.push(element("th", &[("scope", "col")], "At its limit"));
     let body: Markup = all.iter().map(|one| rows_of(record, one, many)).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)]);
+    let table = element("table", &[("class", "limits")], [plain("thead", plain("tr", heads)), plain("tbody", body)]);
     classed("div", "scroll", table)
 }
 
@@ -63,9 +63,9 @@ fn rows_of(record: &Record, one: &Attribution, many: bool) -> Markup {
     let row = |(number, (watched, at_limit)): (usize, (Option<&Watched>, String))| {
         let title = if number == 0 { title(one) } else { String::new() };
         let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], title);
-        cells.push(plain("td", watched.map_or_else(|| "–".to_owned(), name)));
+        cells.push(classed("td", "name", watched.map_or_else(|| "–".to_owned(), name)));
         if many {
-            cells.push(plain("td", watched.map_or("", |watched| hostname(record, watched.host))));
+            cells.push(classed("td", "name", watched.map_or("", |watched| hostname(record, watched.host))));
         }
         let used = watched.and_then(|watched| watched.used.share()).map_or_else(|| "–".to_owned(), words::share);
         cells.push(classed("td", "number", used));
@@ -115,7 +115,12 @@ mod tests {
     #[test]
     fn the_layer_the_host_its_share_and_the_time_have_columns() {
         let page = shown(READS, |second| if second < 10 { 20 } else { 98 });
-        assert!(page.contains("<td>disk nvme0n1</td><td>node1</td><td class=\"number\">59 %</td>"), "{page}");
+        assert!(
+            page.contains(
+                "<td class=\"name\">disk nvme0n1</td><td class=\"name\">node1</td><td class=\"number\">59 %</td>"
+            ),
+            "{page}"
+        );
         assert!(page.contains("from 0:10 on (50 % of the load)"), "{page}");
         assert!(shown(READS, |_| 99).contains("all the time"));
         assert!(
@@ -126,7 +131,10 @@ mod tests {
     #[test]
     fn where_nothing_was_at_its_limit_what_came_nearest_stands_there() {
         let page = shown(READS, |_| 40);
-        assert!(page.contains("never; it came nearest") && page.contains("<td>disk nvme0n1</td>"), "{page}");
+        assert!(
+            page.contains("never; it came nearest") && page.contains("<td class=\"name\">disk nvme0n1</td>"),
+            "{page}"
+        );
         assert!(page.contains("the limit is depth"), "{page}");
         let paced = shown(&format!("{READS}rate = 100\n"), |_| 40);
         assert!(paced.contains("never; the rate was given") && !paced.contains("limit is depth"), "{paced}");

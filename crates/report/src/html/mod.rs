@@ -13,6 +13,7 @@ mod reproduce;
 pub(crate) mod results;
 mod row;
 mod swept;
+mod typed;
 mod verdict;
 pub(crate) mod workload;
 

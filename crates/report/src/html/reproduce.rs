@@ -1,13 +1,17 @@
 //! The command that makes a run like a recorded one, safe to paste into a shell whatever the run's names are.
 
+use super::typed;
 use model::Plan;
 use model::plan::PlannedTarget;
 
-/// The command, as far as the record tells it.
+/// The command: as it was typed, or where the record does not have that, as far as the plan tells it.
 ///
 /// `--destroy-data` is never in it: a report must not be the reason that a device is overwritten. A device is named as a target,
 /// which `plimsoll run` refuses until somebody adds that word.
 pub fn command(plan: &Plan) -> String {
+    if let Some(line) = plan.origin.line() {
+        return typed::words(plan, &line).join(" ");
+    }
     let mut words = vec!["plimsoll".to_owned(), "run".to_owned()];
     match simulated(plan) {
         Some(testbed) => {
@@ -62,9 +66,12 @@ pub fn is_bypassed(plan: &Plan) -> Bypassed {
 
 /// What has to be known beside the command.
 pub fn remark(plan: &Plan) -> String {
-    let mut text = "A suite of your own is named by its file. What --set or --rw changed has to be given again; \
-                    the plan above has the values."
-        .to_owned();
+    let mut text = match plan.origin.line() {
+        Some(line) => typed::remark(plan, &line),
+        None => "A suite of your own is named by its file. What --set or --rw changed has to be given again; \
+                 the plan above has the values."
+            .to_owned(),
+    };
     if devices(plan) {
         text.push_str(
             " This run overwrote a device. The command as it stands is refused; add --destroy-data with the device's \
@@ -79,7 +86,7 @@ fn devices(plan: &Plan) -> bool {
 }
 
 /// The targets of all hosts, each once.
-fn targets(plan: &Plan) -> Vec<&str> {
+pub fn targets(plan: &Plan) -> Vec<&str> {
     let mut paths: Vec<&str> = Vec::new();
     for target in plan.hosts.iter().flat_map(|host| &host.targets) {
         if !paths.contains(&target.path.as_str()) {
@@ -107,7 +114,7 @@ fn simulated(plan: &Plan) -> Option<&str> {
 }
 
 /// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single quotes.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -24,9 +24,15 @@ pub fn name(row: &ResultRow) -> String {
     }
 }
 
-/// What is known of the ceiling of a row's workload, reads and writes together.
+/// An operation on files that reached less of the ceiling of its bytes than this is bound by something else, of which a testbed says nothing: its
+/// chart would tell how large files are.
+const LEAST_OF_FILES: f64 = 0.1;
+
+/// What is known of the ceiling of a row's workload, reads and writes together, as far as it says something in a chart.
 pub fn ceiling_of<'a>(reached: &'a [Reached], row: &ResultRow) -> Option<&'a Reached> {
-    reached.iter().find(|one| (one.point, one.index) == (row.point, row.index))
+    let own = reached.iter().find(|one| (one.point, one.index) == (row.point, row.index))?;
+    let is_telling = !row.op.is_metadata() || own.share().is_some_and(|share| share >= LEAST_OF_FILES);
+    is_telling.then_some(own)
 }
 
 /// The ceiling in requests per second; `None` where the testbed says too little.
@@ -37,4 +43,33 @@ pub fn most_iops(reached: &Reached) -> Option<f64> {
 /// The ceiling in bytes per second; `None` where the testbed says too little.
 pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
     most_iops(reached).map(|iops| iops * reached.ceiling.workload.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Cluster, StageKind};
+
+    #[test]
+    fn a_ceiling_of_bytes_that_files_come_nowhere_near_is_in_no_chart() {
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\"]\n";
+        let mut recorded = Recorded::new(suite);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Create, &[1_000; 50])]);
+        let record = recorded.record();
+        let rows = analysis::results(&record);
+        let shown = |write: &str| {
+            let text = format!(
+                "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 9\nread = \"1GB/s\"\nwrite = \"{write}\"\nwrite_iops = 9000\n"
+            );
+            let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
+            let reached = analysis::ceiling::against(&cluster, &record, &rows);
+            assert_eq!(reached.len(), 1, "the table has it");
+            ceiling_of(&reached, &rows[0]).is_some()
+        };
+        // 50 creates of 4 KiB in a second are 204,800 bytes.
+        assert!(shown("2MB/s"));
+        assert!(!shown("3MB/s"));
+    }
 }

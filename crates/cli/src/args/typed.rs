@@ -1,0 +1,133 @@
+//! The arguments, with the words that begin a run kept as they were typed.
+
+use super::{Arguments, Command};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
+use model::plan::origin::OPTIONS;
+use std::ffi::OsString;
+
+/// The arguments of this process; ends it where they ask for help or are wrong.
+pub fn parse() -> Arguments {
+    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
+}
+
+/// What these words say, the program's name first.
+fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = Arguments::command();
+    let matches = command.try_get_matches_from_mut(line)?;
+    let mut arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let words = matches.subcommand().and_then(|(name, given)| {
+        let known = command.find_subcommand(name)?;
+        typed(name, known.get_arguments(), given)
+    });
+    let words = words.unwrap_or_default();
+    match &mut arguments.command {
+        Command::Run(run) => run.work.words = words,
+        Command::Loadline(loadline) => loadline.run.work.words = words,
+        _ => {}
+    }
+    Ok(arguments)
+}
+
+/// The words of this command that a run file keeps, names of options written out; `None` where one is no text.
+fn typed<'a>(name: &str, known: impl Iterator<Item = &'a Arg>, given: &ArgMatches) -> Option<Vec<String>> {
+    let (mut options, mut names) = (Vec::new(), Vec::new());
+    for arg in known {
+        let id = arg.get_id().as_str();
+        if given.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let long = match arg.get_long() {
+            Some(long) if OPTIONS.contains(&long) => Some(long),
+            Some(_) => continue,
+            None => None,
+        };
+        let places = given.indices_of(id).into_iter().flatten();
+        for (place, value) in places.zip(given.get_raw(id).into_iter().flatten()) {
+            let value = value.to_str()?;
+            match long {
+                Some(long) if arg.get_action().takes_values() => options.push((place, format!("--{long}={value}"))),
+                Some(long) => options.push((place, format!("--{long}"))),
+                None => names.push(value.to_owned()),
+            }
+        }
+    }
+    options.sort_by_key(|(place, _)| *place);
+    let dashes = names.iter().any(|name| name.starts_with('-')).then(|| "--".to_owned());
+    let options = options.into_iter().map(|(_, word)| word);
+    Some(std::iter::once(name.to_owned()).chain(options).chain(dashes).chain(names).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::WorkArgs;
+    use model::plan::Origin;
+
+    fn words_of(line: &str) -> Vec<String> {
+        let words = std::iter::once("plimsoll").chain(line.split('|')).map(OsString::from);
+        let work: WorkArgs = match parse_from(words).expect("good arguments").command {
+            Command::Run(run) => run.work,
+            Command::Loadline(loadline) => loadline.run.work,
+            _ => panic!("a run"),
+        };
+        work.words
+    }
+
+    /// What is typed is kept, and typed again says the same.
+    fn kept(line: &str, wanted: &[&str]) {
+        let words = words_of(line);
+        assert_eq!(words, wanted);
+        assert_eq!(words_of(&words.join("|")), wanted, "typed again");
+        assert_eq!(Origin::new(words, String::new(), false).words, wanted, "a run file keeps them");
+    }
+
+    #[test]
+    fn what_says_what_is_loaded_is_kept_in_its_order() {
+        kept(
+            "run|my suite.toml|-t|node1:/mnt/a b|--set|measure=30s|--scenario|x|--set=measure=9s|--buffered|--scale|1/10",
+            &[
+                "run",
+                "--target=node1:/mnt/a b",
+                "--set=measure=30s",
+                "--scenario=x",
+                "--set=measure=9s",
+                "--buffered",
+                "--scale=1/10",
+                "my suite.toml",
+            ],
+        );
+        kept("run|--simulate|--sim-hosts|4", &["run", "--simulate=", "--sim-hosts=4"]);
+        kept("run|--slurm|-N4 -p x|--|-odd.toml", &["run", "--slurm=-N4 -p x", "--", "-odd.toml"]);
+        kept("run|--rw|randread|--bs|4k|/mnt/x|/mnt/y", &["run", "--rw=randread", "--bs=4k", "/mnt/x", "/mnt/y"]);
+        kept(
+            "loadline|--objective|p99 < 1ms|--hosts=a[1-3]|quick|--destroy-data=a1:/dev/sdb",
+            &["loadline", "--objective=p99 < 1ms", "--hosts=a[1-3]", "--destroy-data=a1:/dev/sdb", "quick"],
+        );
+        kept("run", &["run"]);
+    }
+
+    #[test]
+    fn where_it_is_recorded_and_shown_and_by_which_token_is_not_kept() {
+        let line =
+            "run|quick|--serve|--token|sesame-opens-every-door|--out|x.plimsoll|-q|--json|--events|e|--keep-data";
+        assert_eq!(words_of(line), ["run", "quick"]);
+    }
+
+    #[test]
+    fn every_argument_of_a_run_is_kept_or_left_out_on_purpose() {
+        let left_out =
+            ["out", "keep-data", "json", "watch", "quiet", "serve", "token", "keep-serving", "events", "help"];
+        let mut command = Arguments::command();
+        command.build();
+        let mut seen = Vec::new();
+        for name in ["run", "loadline"] {
+            let known = command.find_subcommand(name).expect("a command");
+            for long in known.get_arguments().filter_map(Arg::get_long) {
+                assert!(OPTIONS.contains(&long) != left_out.contains(&long), "{long}");
+                seen.push(long);
+            }
+        }
+        assert!(OPTIONS.iter().all(|option| seen.contains(option)), "{seen:?}");
+    }
+}
