@@ -3,9 +3,9 @@
 use crate::counters;
 use crate::error::StoreError;
 use crate::kept::{Again, Kept, Reach};
-use crate::open::{Opened, open};
 use crate::plausible;
 use crate::reader::{check_pages, head};
+use crate::source::Source;
 use crate::used;
 use crate::values::{Problem, small, unsigned};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
@@ -13,12 +13,7 @@ use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::thread;
 
-/// With fewer rows, another thread costs more than it saves.
-const LEAST_ROWS: i64 = 50_000;
-/// More threads than this wait for memory, and each holds sums of its own.
-const MOST_THREADS: usize = 8;
 /// Files up to this size are checked page by page, which takes a second at most.
 const CHECKED_WHOLE: u64 = 256 << 20;
 
@@ -39,35 +34,13 @@ pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
 pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
     let source = Source::of(path)?;
     let mut record = read_from(path, &source, is_small(path))?;
-    let filled = used::fill(&source.opened.connection, &mut record);
+    let filled = used::fill(&source, &mut record);
     filled.map_err(|problem| StoreError::damaged(path, problem.0))?;
     Ok(record)
 }
 
 fn is_small(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
-}
-
-/// An open run file, and how the work on it is shared.
-struct Source {
-    opened: Opened,
-    /// With fewer rows, another thread is not worth it.
-    least_rows: i64,
-    /// The most threads.
-    threads: usize,
-}
-
-impl Source {
-    fn of(path: &Path) -> Result<Source, StoreError> {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        Ok(Source { opened: open(path)?, least_rows: LEAST_ROWS, threads })
-    }
-
-    /// How many threads so many rows are worth.
-    fn threads(&self, rows: i64) -> usize {
-        let worth = usize::try_from(rows / self.least_rows.max(1)).unwrap_or(0).max(1);
-        if self.opened.can_again() { worth.min(self.threads) } else { 1 }
-    }
 }
 
 fn read_from(path: &Path, source: &Source, is_small: bool) -> Result<Record, StoreError> {
@@ -185,7 +158,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
         spans = of_jobs(connection, &jobs)?;
     } else {
         let chunks = jobs.chunks(jobs.len().div_ceil(parts).max(1));
-        let found = side_by_side(source, chunks.collect(), &of_jobs)?;
+        let found = source.side_by_side(chunks.collect(), &of_jobs)?;
         found.into_iter().for_each(|found| spans.extend(found));
     }
     for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
@@ -235,26 +208,6 @@ fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) 
     }
     spans.shrink_to_fit();
     Ok(spans)
-}
-
-/// Does each of `jobs` in a thread with a connection of its own; the results in their order.
-fn side_by_side<J: Send, R: Send>(
-    source: &Source,
-    jobs: Vec<J>,
-    work: &(impl Fn(&Connection, J) -> Result<R, Problem> + Sync),
-) -> Result<Vec<R>, Problem> {
-    let open = || source.opened.again().unwrap_or_else(|| Err("it is being written".to_owned())).map_err(Problem);
-    let connections = jobs.iter().map(|_| open()).collect::<Result<Vec<Connection>, Problem>>()?;
-    thread::scope(|scope| {
-        let started: Vec<_> = connections
-            .into_iter()
-            .zip(jobs)
-            .map(|(connection, job)| scope.spawn(move || work(&connection, job)))
-            .collect();
-        let ended =
-            started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread broke off".into())));
-        ended.collect()
-    })
 }
 
 type Rows = (i64, i64);
@@ -326,7 +279,7 @@ fn scan(
     let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
     let count = sums.len();
     let found =
-        side_by_side(source, (0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
+        source.side_by_side((0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
             let mut sums = vec![Sums::default(); count];
             let taken = take(connection, part, &mut sums)?;
             sums.iter_mut().for_each(Sums::close);
@@ -468,7 +421,7 @@ mod tests {
     }
 
     fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
-        read_from(path, &Source { opened: open(path)?, least_rows: 1, threads }, is_small)
+        read_from(path, &Source::shared_by(path, threads)?, is_small)
     }
 
     fn change(path: &Path, sql: &str) {
