@@ -12,6 +12,7 @@ use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 /// Files up to this size are checked page by page, which takes a second at most.
@@ -23,7 +24,7 @@ const CHECKED_WHOLE: u64 = 256 << 20;
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
-    read_from(path, &Source::of(path)?, is_small(path))
+    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: false })
 }
 
 /// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement come to; of a long run, those of some intervals,
@@ -32,21 +33,26 @@ pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
-    let source = Source::of(path)?;
-    let mut record = read_from(path, &source, is_small(path))?;
-    let filled = used::fill(&source, &mut record);
-    filled.map_err(|problem| StoreError::damaged(path, problem.0))?;
-    Ok(record)
+    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: true })
+}
+
+/// How a run file is read.
+#[derive(Clone, Copy)]
+struct Wish {
+    /// It is small enough to be checked page by page.
+    is_small: bool,
+    /// What its counters come to is wanted, too.
+    is_judged: bool,
 }
 
 fn is_small(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
 }
 
-fn read_from(path: &Path, source: &Source, is_small: bool) -> Result<Record, StoreError> {
+fn read_from(path: &Path, source: &Source, wish: Wish) -> Result<Record, StoreError> {
     let connection = &source.opened.connection;
-    let checked = if is_small { check_pages(connection) } else { check_rest(connection) };
-    let record = checked.and_then(|()| record(source, is_small));
+    let checked = if wish.is_small { check_pages(connection) } else { check_rest(connection) };
+    let record = checked.and_then(|()| record(source, wish));
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::digests(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
@@ -63,41 +69,52 @@ fn check_rest(connection: &Connection) -> Result<(), Problem> {
     Ok(())
 }
 
-fn record(source: &Source, is_checked: bool) -> Result<Record, Problem> {
+fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
     let mut record = head(&source.opened.connection)?;
     let (frames, kept) = frames(source, &record)?;
     let stages = Stages(frames);
-    let mut sums = vec![Sums::default(); stages.0.len()];
-    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
-    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
-    let mut is_whole = true;
-    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
-        ops(connection, part, &stages, sums)
-    })?;
-    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
-        workers(connection, part, &stages, sums)
-    })?;
-    let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
-    let known = Known(there);
-    let counts = left("worker_samples", |reach| reach.worker_samples);
-    is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
-        worker_ops(connection, part, (&stages, &known), sums)
-    })?;
-    if !is_checked && !is_whole {
-        // Somebody took rows out, or pages are lost.
-        check_pages(&source.opened.connection)?;
-    }
-    for part in left("errors", |reach| reach.errors).parts() {
-        errors(&source.opened.connection, part, &stages, &mut sums)?;
-    }
+    let sums = || sums(source, wish, &stages, &kept);
+    let (sums, mut usages) = match wish.is_judged {
+        true => used::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
+        false => (sums()?, used::Usages::new()),
+    };
     counters::fill_remarks(&source.opened.connection, &mut record.stages)?;
     for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
         sums.close();
         if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
             record.digest = Some(Box::new(Digest { frame, sums }));
+            record.usage = usages.remove(&stage).map(Box::new);
         }
     }
     Ok(record)
+}
+
+/// What the samples of each stage come to.
+fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec<Sums>, Problem> {
+    let mut sums = vec![Sums::default(); stages.0.len()];
+    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
+    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
+    let mut is_whole = true;
+    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
+        ops(connection, part, stages, sums)
+    })?;
+    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
+        workers(connection, part, stages, sums)
+    })?;
+    let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
+    let known = Known(there);
+    let counts = left("worker_samples", |reach| reach.worker_samples);
+    is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
+        worker_ops(connection, part, (stages, &known), sums)
+    })?;
+    if !wish.is_small && !is_whole {
+        // Somebody took rows out, or pages are lost.
+        check_pages(&source.opened.connection)?;
+    }
+    for part in left("errors", |reach| reach.errors).parts() {
+        errors(&source.opened.connection, part, stages, &mut sums)?;
+    }
+    Ok(sums)
 }
 
 impl From<Unfit> for Problem {
@@ -119,6 +136,12 @@ struct Known(Vec<BTreeSet<(u32, u32)>>);
 struct Stages(Vec<(u32, Frame)>);
 
 impl Stages {
+    /// When the load of a stage was on on which figures rest, in ns after its start.
+    fn load_ns(&self, stage: u32) -> Option<Range<u64>> {
+        let at = self.0.binary_search_by_key(&stage, |(stage, _)| *stage).ok()?;
+        self.0[at].1.load_ns()
+    }
+
     /// Where a row stands whose first three columns are stage, host and interval: the place of its stage, and that in it.
     fn place(&self, row: &Row<'_>) -> Result<(usize, Place), Problem> {
         let (stage, host, interval) = (small(row.get(0)?)?, small(row.get(1)?)?, small(row.get(2)?)?);
@@ -421,7 +444,7 @@ mod tests {
     }
 
     fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
-        read_from(path, &Source::shared_by(path, threads)?, is_small)
+        read_from(path, &Source::shared_by(path, threads)?, Wish { is_small, is_judged: false })
     }
 
     fn change(path: &Path, sql: &str) {

@@ -21,21 +21,25 @@ const MOST_OF_SAMPLE: usize = 100_000;
 
 type Names = BTreeMap<i64, (Layer, String, Metric)>;
 
-/// Puts into each stage that measured what its counters come to. A file without counters has none.
-pub fn fill(source: &Source, record: &mut Record) -> Result<(), Problem> {
+/// Finds what the counters of each stage that measured come to, while `other` work is done; its result first. `load` says when the load of a stage was on,
+/// in ns after its start. A file without counters has none.
+///
+/// # Errors
+/// Those of the `other` work, or the counters are damaged.
+pub fn find_beside<E>(
+    source: &Source,
+    record: &Record,
+    load: impl Fn(u32) -> Option<Range<u64>>,
+    other: impl FnOnce() -> Result<E, Problem>,
+) -> Result<(E, Usages), Problem> {
     if !are_there(&source.opened.connection)? {
-        return Ok(());
+        return Ok((other()?, Usages::new()));
     }
-    let found = Wanted::of(&source.opened.connection, record)?.all(source, MOST_ROWS, MOST_SAMPLES)?;
-    for (stage, usage) in found.into_iter().filter(|(_, usage)| usage.samples > 0) {
-        if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
-            record.usage = Some(Box::new(usage));
-        }
-    }
-    Ok(())
+    Wanted::of(&source.opened.connection, record, load)?.all(source, (MOST_ROWS, MOST_SAMPLES), other)
 }
 
-type Usages = BTreeMap<u32, Usage>;
+/// What counters come to, by stage.
+pub type Usages = BTreeMap<u32, Usage>;
 
 /// What all who take counters have to know.
 struct Wanted<'a> {
@@ -87,22 +91,31 @@ fn count(first: i64, last: i64) -> i128 {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(connection: &Connection, record: &'a Record) -> Result<Wanted<'a>, Problem> {
+    fn of(
+        connection: &Connection,
+        record: &'a Record,
+        load: impl Fn(u32) -> Option<Range<u64>>,
+    ) -> Result<Wanted<'a>, Problem> {
         let is_measured = |stage: u32| {
             record.plan.stages.get(stage as usize).is_some_and(|planned| planned.kind == StageKind::Measure)
         };
-        let measured = record.stages.iter().filter(|stage| is_measured(stage.stage));
-        let load = |stage: &model::record::StageRecord| Some((stage.stage, stage.digest.as_ref()?.frame.load_ns()?));
+        let measured = record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
         Ok(Wanted {
             record,
             kernels: Kernels::of(&record.testbed),
             names: series(connection)?,
-            loads: measured.filter_map(load).collect(),
+            loads: measured.filter_map(|stage| Some((stage, load(stage)?))).collect(),
         })
     }
 
     /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples` of them, and so many that they have about as many rows.
-    fn all(&self, source: &Source, most_rows: i64, most_samples: i64) -> Result<Usages, Problem> {
+    /// Beside the result of `other` work that is done meanwhile.
+    fn all<E>(
+        &self,
+        source: &Source,
+        (most_rows, most_samples): (i64, i64),
+        other: impl FnOnce() -> Result<E, Problem>,
+    ) -> Result<(E, Usages), Problem> {
         let range = |table: &str, column: &str| {
             let query = ends(table, column);
             source.opened.connection.query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
@@ -123,20 +136,22 @@ impl<'a> Wanted<'a> {
                 parts(thinning.wanted, source.threads(most_rows)).map(|numbers| Job::Some(numbers, thinning)).collect()
             }
         };
-        let found = source.side_by_side(jobs, &|connection: &Connection, job| {
+        let take = |connection: &Connection, job| {
             let mut taker = Taker { connection, wanted: self, usages: Usages::new() };
             match job {
                 Job::Rows(rows) => taker.rows(rows)?,
                 Job::Some(numbers, thinning) => taker.some(numbers, thinning)?,
             }
             Ok(taker.usages)
-        })?;
+        };
+        let (other, found) = source.beside(jobs, &take, other)?;
         let mut usages = Usages::new();
         for (stage, usage) in found.into_iter().flatten() {
             usages.entry(stage).or_default().merge(usage);
         }
         usages.values_mut().for_each(|usage| usage.is_thinned = thinning.is_some());
-        Ok(usages)
+        usages.retain(|_, usage| usage.samples > 0);
+        Ok((other, usages))
     }
 }
 
@@ -312,9 +327,10 @@ mod tests {
     fn usages(path: &std::path::Path, threads: usize, most_rows: i64) -> Usages {
         let (record, source) = (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
         let source = source.expect("a run file");
-        let wanted = Wanted::of(&source.opened.connection, &record);
-        let found = wanted.and_then(|wanted| wanted.all(&source, most_rows, 100));
-        found.unwrap_or_else(|problem| panic!("{}", problem.0))
+        let load = |stage| record.stage(stage)?.digest.as_ref()?.frame.load_ns();
+        let wanted = Wanted::of(&source.opened.connection, &record, load);
+        let found = wanted.and_then(|wanted| wanted.all(&source, (most_rows, 100), || Ok(())));
+        found.unwrap_or_else(|problem| panic!("{}", problem.0)).1
     }
 
     #[test]
