@@ -1,7 +1,7 @@
 //! What each host carried of a result.
 
 use crate::row::ResultRow;
-use crate::tally::{HostTally, tally};
+use crate::tally::{HostTally, by_host};
 use model::Record;
 
 /// Each host's number in the plan and its requests per second while the load was on, in the order of the plan: its requests ÷ the time of
@@ -13,7 +13,7 @@ pub fn host_rates(record: &Record, row: &ResultRow) -> Vec<(u32, f64)> {
         let (ios, seconds) = slots.slots().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
         if seconds > 0.0 { ios / seconds } else { 0.0 }
     };
-    tally(&digest, row).hosts.iter().map(|(host, slots)| (*host, rate(slots))).collect()
+    by_host(&digest, row).iter().map(|(host, slots)| (*host, rate(slots))).collect()
 }
 
 #[cfg(test)]

@@ -86,19 +86,25 @@ pub fn column(slots: &[Slot], figure: impl Fn(&Slot) -> f64) -> Vec<f64> {
     slots.iter().map(figure).collect()
 }
 
-/// The tally of one row of a stage.
-pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
+/// Each host of one row of a stage, by its number in the plan: no sum over hosts is worked out for it.
+pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTally<'a>> {
     let frame = &digest.frame;
     let part = digest.part(row.index, row.op);
     let hosts = frame.spans.iter().filter(|(host, _)| frame.counted(**host).next().is_some());
     let hosts = hosts.map(|(host, spans)| {
         (*host, HostTally { spans, frame: Some(frame), part: part.and_then(|part| part.hosts.get(host)) })
     });
+    hosts.collect()
+}
+
+/// The tally of one row of a stage.
+pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
+    let frame = &digest.frame;
     let workers = digest.sums.workers.iter();
     let workers = workers.filter(|((host, worker), _)| frame.work_of(*host, *worker) == Some(row.index));
     Tally {
         total: totals(digest, row),
-        hosts: hosts.collect(),
+        hosts: by_host(digest, row),
         workers: workers.map(|(key, worker)| (*key, worker.ios.get(&row.op).copied().unwrap_or(0))).collect(),
     }
 }

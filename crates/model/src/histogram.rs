@@ -487,13 +487,29 @@ fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
 /// Takes a number in LEB128 off the front of `bytes`.
 #[inline]
 pub(crate) fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
-    // Most counts and distances are a byte.
-    if let Some((&byte, rest)) = bytes.split_first()
-        && byte < 0x80
-    {
-        *bytes = rest;
-        return Ok(u64::from(byte));
+    // Most counts and distances are a byte, and nearly all of those of many hosts together are two or three.
+    let all = *bytes;
+    match *all {
+        [one, ref rest @ ..] if one < 0x80 => {
+            *bytes = rest;
+            return Ok(u64::from(one));
+        }
+        [one, two, ref rest @ ..] if two < 0x80 => {
+            *bytes = rest;
+            return Ok(u64::from(one & 0x7f) | u64::from(two) << 7);
+        }
+        [one, two, three, ref rest @ ..] if three < 0x80 => {
+            *bytes = rest;
+            return Ok(u64::from(one & 0x7f) | u64::from(two & 0x7f) << 7 | u64::from(three) << 14);
+        }
+        _ => {}
     }
+    take_long_u64(bytes)
+}
+
+/// A number of any length; not inlined, so that the loops that it is needed in stay short.
+#[inline(never)]
+fn take_long_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
     u64::try_from(take_varint(bytes)?).map_err(|_| BadHistogram)
 }
 
@@ -501,6 +517,26 @@ pub(crate) fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_number_of_any_length_is_taken_as_the_long_way_takes_it(
+            bits in 0u32..=64, drawn in any::<u64>(), cut in 0usize..12, mut stray in proptest::collection::vec(any::<u8>(), 0..12),
+        ) {
+            let mut written = Vec::new();
+            put_varint(&mut written, u128::from(drawn.checked_shr(64 - bits).unwrap_or(0)));
+            written.truncate(cut.max(1));
+            written.append(&mut stray.clone());
+            stray.insert(0, 0x80);
+            for bytes in [&written, &stray] {
+                let (mut short, mut long) = (bytes.as_slice(), bytes.as_slice());
+                let expected = take_long_u64(&mut long);
+                let found = take_u64(&mut short);
+                prop_assert!(expected.is_err() || short == long);
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
 
     #[test]
     fn every_bucket_holds_its_own_bounds_and_they_adjoin() {

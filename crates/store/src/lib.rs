@@ -14,6 +14,7 @@ mod reader;
 mod rows;
 mod schema;
 mod search;
+mod source;
 mod summed;
 mod used;
 mod values;

@@ -3,22 +3,18 @@
 use crate::counters;
 use crate::error::StoreError;
 use crate::kept::{Again, Kept, Reach};
-use crate::open::{Opened, open};
 use crate::plausible;
 use crate::reader::{check_pages, head};
+use crate::source::Source;
 use crate::used;
 use crate::values::{Problem, small, unsigned};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
-use std::thread;
 
-/// With fewer rows, another thread costs more than it saves.
-const LEAST_ROWS: i64 = 50_000;
-/// More threads than this wait for memory, and each holds sums of its own.
-const MOST_THREADS: usize = 8;
 /// Files up to this size are checked page by page, which takes a second at most.
 const CHECKED_WHOLE: u64 = 256 << 20;
 
@@ -28,7 +24,7 @@ const CHECKED_WHOLE: u64 = 256 << 20;
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
-    read_from(path, &Source::of(path)?, is_small(path))
+    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: false })
 }
 
 /// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement come to; of a long run, those of some intervals,
@@ -37,43 +33,26 @@ pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
-    let source = Source::of(path)?;
-    let mut record = read_from(path, &source, is_small(path))?;
-    let filled = used::fill(&source.opened.connection, &mut record);
-    filled.map_err(|problem| StoreError::damaged(path, problem.0))?;
-    Ok(record)
+    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: true })
+}
+
+/// How a run file is read.
+#[derive(Clone, Copy)]
+struct Wish {
+    /// It is small enough to be checked page by page.
+    is_small: bool,
+    /// What its counters come to is wanted, too.
+    is_judged: bool,
 }
 
 fn is_small(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
 }
 
-/// An open run file, and how the work on it is shared.
-struct Source {
-    opened: Opened,
-    /// With fewer rows, another thread is not worth it.
-    least_rows: i64,
-    /// The most threads.
-    threads: usize,
-}
-
-impl Source {
-    fn of(path: &Path) -> Result<Source, StoreError> {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        Ok(Source { opened: open(path)?, least_rows: LEAST_ROWS, threads })
-    }
-
-    /// How many threads so many rows are worth.
-    fn threads(&self, rows: i64) -> usize {
-        let worth = usize::try_from(rows / self.least_rows.max(1)).unwrap_or(0).max(1);
-        if self.opened.can_again() { worth.min(self.threads) } else { 1 }
-    }
-}
-
-fn read_from(path: &Path, source: &Source, is_small: bool) -> Result<Record, StoreError> {
+fn read_from(path: &Path, source: &Source, wish: Wish) -> Result<Record, StoreError> {
     let connection = &source.opened.connection;
-    let checked = if is_small { check_pages(connection) } else { check_rest(connection) };
-    let record = checked.and_then(|()| record(source, is_small));
+    let checked = if wish.is_small { check_pages(connection) } else { check_rest(connection) };
+    let record = checked.and_then(|()| record(source, wish));
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::digests(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
@@ -90,41 +69,52 @@ fn check_rest(connection: &Connection) -> Result<(), Problem> {
     Ok(())
 }
 
-fn record(source: &Source, is_checked: bool) -> Result<Record, Problem> {
+fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
     let mut record = head(&source.opened.connection)?;
     let (frames, kept) = frames(source, &record)?;
     let stages = Stages(frames);
-    let mut sums = vec![Sums::default(); stages.0.len()];
-    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
-    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
-    let mut is_whole = true;
-    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
-        ops(connection, part, &stages, sums)
-    })?;
-    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
-        workers(connection, part, &stages, sums)
-    })?;
-    let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
-    let known = Known(there);
-    let counts = left("worker_samples", |reach| reach.worker_samples);
-    is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
-        worker_ops(connection, part, (&stages, &known), sums)
-    })?;
-    if !is_checked && !is_whole {
-        // Somebody took rows out, or pages are lost.
-        check_pages(&source.opened.connection)?;
-    }
-    for part in left("errors", |reach| reach.errors).parts() {
-        errors(&source.opened.connection, part, &stages, &mut sums)?;
-    }
+    let sums = || sums(source, wish, &stages, &kept);
+    let (sums, mut usages) = match wish.is_judged {
+        true => used::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
+        false => (sums()?, used::Usages::new()),
+    };
     counters::fill_remarks(&source.opened.connection, &mut record.stages)?;
     for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
         sums.close();
         if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
             record.digest = Some(Box::new(Digest { frame, sums }));
+            record.usage = usages.remove(&stage).map(Box::new);
         }
     }
     Ok(record)
+}
+
+/// What the samples of each stage come to.
+fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec<Sums>, Problem> {
+    let mut sums = vec![Sums::default(); stages.0.len()];
+    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
+    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
+    let mut is_whole = true;
+    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
+        ops(connection, part, stages, sums)
+    })?;
+    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
+        workers(connection, part, stages, sums)
+    })?;
+    let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
+    let known = Known(there);
+    let counts = left("worker_samples", |reach| reach.worker_samples);
+    is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
+        worker_ops(connection, part, (stages, &known), sums)
+    })?;
+    if !wish.is_small && !is_whole {
+        // Somebody took rows out, or pages are lost.
+        check_pages(&source.opened.connection)?;
+    }
+    for part in left("errors", |reach| reach.errors).parts() {
+        errors(&source.opened.connection, part, stages, &mut sums)?;
+    }
+    Ok(sums)
 }
 
 impl From<Unfit> for Problem {
@@ -146,6 +136,12 @@ struct Known(Vec<BTreeSet<(u32, u32)>>);
 struct Stages(Vec<(u32, Frame)>);
 
 impl Stages {
+    /// When the load of a stage was on on which figures rest, in ns after its start.
+    fn load_ns(&self, stage: u32) -> Option<Range<u64>> {
+        let at = self.0.binary_search_by_key(&stage, |(stage, _)| *stage).ok()?;
+        self.0[at].1.load_ns()
+    }
+
     /// Where a row stands whose first three columns are stage, host and interval: the place of its stage, and that in it.
     fn place(&self, row: &Row<'_>) -> Result<(usize, Place), Problem> {
         let (stage, host, interval) = (small(row.get(0)?)?, small(row.get(1)?)?, small(row.get(2)?)?);
@@ -185,7 +181,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
         spans = of_jobs(connection, &jobs)?;
     } else {
         let chunks = jobs.chunks(jobs.len().div_ceil(parts).max(1));
-        let found = side_by_side(source, chunks.collect(), &of_jobs)?;
+        let found = source.side_by_side(chunks.collect(), &of_jobs)?;
         found.into_iter().for_each(|found| spans.extend(found));
     }
     for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
@@ -235,26 +231,6 @@ fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) 
     }
     spans.shrink_to_fit();
     Ok(spans)
-}
-
-/// Does each of `jobs` in a thread with a connection of its own; the results in their order.
-fn side_by_side<J: Send, R: Send>(
-    source: &Source,
-    jobs: Vec<J>,
-    work: &(impl Fn(&Connection, J) -> Result<R, Problem> + Sync),
-) -> Result<Vec<R>, Problem> {
-    let open = || source.opened.again().unwrap_or_else(|| Err("it is being written".to_owned())).map_err(Problem);
-    let connections = jobs.iter().map(|_| open()).collect::<Result<Vec<Connection>, Problem>>()?;
-    thread::scope(|scope| {
-        let started: Vec<_> = connections
-            .into_iter()
-            .zip(jobs)
-            .map(|(connection, job)| scope.spawn(move || work(&connection, job)))
-            .collect();
-        let ended =
-            started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread broke off".into())));
-        ended.collect()
-    })
 }
 
 type Rows = (i64, i64);
@@ -326,7 +302,7 @@ fn scan(
     let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
     let count = sums.len();
     let found =
-        side_by_side(source, (0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
+        source.side_by_side((0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
             let mut sums = vec![Sums::default(); count];
             let taken = take(connection, part, &mut sums)?;
             sums.iter_mut().for_each(Sums::close);
@@ -468,7 +444,7 @@ mod tests {
     }
 
     fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
-        read_from(path, &Source { opened: open(path)?, least_rows: 1, threads }, is_small)
+        read_from(path, &Source::shared_by(path, threads)?, Wish { is_small, is_judged: false })
     }
 
     fn change(path: &Path, sql: &str) {

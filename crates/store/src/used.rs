@@ -3,13 +3,14 @@
 
 use crate::counters::{are_there, series};
 use crate::search::{self, Bracket};
+use crate::source::Source;
 use crate::values::{Problem, small, unsigned};
 use model::counters::{Entry, Layer, Metric};
 use model::usage::Usage;
 use model::{CounterSample, Kernels, Record, StageKind};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// With more rows than this, it would take seconds to look at all of them.
 const MOST_ROWS: i64 = 1_000_000;
@@ -20,72 +21,177 @@ const MOST_OF_SAMPLE: usize = 100_000;
 
 type Names = BTreeMap<i64, (Layer, String, Metric)>;
 
-/// Puts into each stage that measured what its counters come to. A file without counters has none.
-pub fn fill(connection: &Connection, record: &mut Record) -> Result<(), Problem> {
-    if !are_there(connection)? {
-        return Ok(());
+/// Finds what the counters of each stage that measured come to, while `other` work is done; its result first. `load` says when the load of a stage was on,
+/// in ns after its start. A file without counters has none.
+///
+/// # Errors
+/// Those of the `other` work, or the counters are damaged.
+pub fn find_beside<E>(
+    source: &Source,
+    record: &Record,
+    load: impl Fn(u32) -> Option<Range<u64>>,
+    other: impl FnOnce() -> Result<E, Problem>,
+) -> Result<(E, Usages), Problem> {
+    if !are_there(&source.opened.connection)? {
+        return Ok((other()?, Usages::new()));
     }
-    let found = Taker::new(connection, record)?.all(MOST_ROWS, MOST_SAMPLES)?;
-    for (stage, usage) in found.into_iter().filter(|(_, usage)| usage.samples > 0) {
-        if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
-            record.usage = Some(Box::new(usage));
-        }
-    }
-    Ok(())
+    Wanted::of(&source.opened.connection, record, load)?.all(source, (MOST_ROWS, MOST_SAMPLES), other)
 }
 
-struct Taker<'a> {
-    connection: &'a Connection,
+/// What counters come to, by stage.
+pub type Usages = BTreeMap<u32, Usage>;
+
+/// What all who take counters have to know.
+struct Wanted<'a> {
     record: &'a Record,
     kernels: Kernels,
     names: Names,
     /// When load was on, by stage.
     loads: BTreeMap<u32, Range<u64>>,
-    usages: BTreeMap<u32, Usage>,
 }
 
-impl<'a> Taker<'a> {
-    fn new(connection: &'a Connection, record: &'a Record) -> Result<Taker<'a>, Problem> {
+/// Counters that one thread takes.
+enum Job {
+    /// All samples that begin in these rows.
+    Rows(RangeInclusive<i64>),
+    /// Of the samples that are wanted, those with these numbers.
+    Some(Range<i64>, Thinning),
+}
+
+/// How some samples are taken out of all.
+#[derive(Clone, Copy)]
+struct Thinning {
+    /// All rows and samples.
+    all: Bracket,
+    /// How many samples are taken.
+    wanted: i64,
+}
+
+impl Thinning {
+    /// So many samples of a file with more than `most_rows` rows that they have about as many, and at most `most_samples`.
+    fn of(all: Bracket, most_rows: i64, most_samples: i64) -> Thinning {
+        let (rows, samples) = (count(all.first, all.last), count(all.first_sample, all.last_sample));
+        let fitting = samples.saturating_mul(i128::from(most_rows)) / rows.max(1);
+        // At most `most_samples`, so it fits.
+        Thinning { all, wanted: fitting.clamp(1, i128::from(most_samples).max(1)) as i64 }
+    }
+
+    /// The sample that is taken as one of this number.
+    fn sample(&self, number: i64) -> i64 {
+        let samples = count(self.all.first_sample, self.all.last_sample);
+        let place = place(number as u64, samples as u128, self.wanted as u128);
+        // Within the range of two numbers of 64 bits.
+        (i128::from(self.all.first_sample) + place as i128) as i64
+    }
+}
+
+/// How many numbers there are from the first to the last one.
+fn count(first: i64, last: i64) -> i128 {
+    i128::from(last) - i128::from(first) + 1
+}
+
+impl<'a> Wanted<'a> {
+    fn of(
+        connection: &Connection,
+        record: &'a Record,
+        load: impl Fn(u32) -> Option<Range<u64>>,
+    ) -> Result<Wanted<'a>, Problem> {
         let is_measured = |stage: u32| {
             record.plan.stages.get(stage as usize).is_some_and(|planned| planned.kind == StageKind::Measure)
         };
-        let measured = record.stages.iter().filter(|stage| is_measured(stage.stage));
-        let load = |stage: &model::record::StageRecord| Some((stage.stage, stage.digest.as_ref()?.frame.load_ns()?));
-        Ok(Taker {
-            connection,
+        let measured = record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
+        Ok(Wanted {
             record,
             kernels: Kernels::of(&record.testbed),
             names: series(connection)?,
-            loads: measured.filter_map(load).collect(),
-            usages: BTreeMap::new(),
+            loads: measured.filter_map(|stage| Some((stage, load(stage)?))).collect(),
         })
     }
 
     /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples` of them, and so many that they have about as many rows.
-    fn all(mut self, most_rows: i64, most_samples: i64) -> Result<BTreeMap<u32, Usage>, Problem> {
+    /// Beside the result of `other` work that is done meanwhile.
+    fn all<E>(
+        &self,
+        source: &Source,
+        (most_rows, most_samples): (i64, i64),
+        other: impl FnOnce() -> Result<E, Problem>,
+    ) -> Result<(E, Usages), Problem> {
         let range = |table: &str, column: &str| {
-            self.connection
-                .query_row(&ends(table, column), [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            let query = ends(table, column);
+            source.opened.connection.query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
         };
         let (rows, samples) = (range("counters", "rowid")?, range("counter_samples", "sample")?);
-        let count = |(first, last): (i64, i64)| i128::from(last) - i128::from(first) + 1;
-        if count(rows) <= i128::from(most_rows) {
-            self.run(rows.0, None)?;
-            return Ok(self.usages);
+        let all = Bracket { first: rows.0, first_sample: samples.0, last: rows.1, last_sample: samples.1 };
+        let thinning =
+            (count(rows.0, rows.1) > i128::from(most_rows)).then(|| Thinning::of(all, most_rows, most_samples));
+        let jobs: Vec<Job> = match thinning {
+            None => {
+                // At most `most_rows`, so it fits.
+                let count = count(rows.0, rows.1) as i64;
+                let some = |part: Range<i64>| rows.0 + part.start..=rows.0 + (part.end - 1);
+                parts(count, source.threads(count)).map(some).map(Job::Rows).collect()
+            }
+            // They have as many rows as are looked at in all, and each has to be found.
+            Some(thinning) => {
+                parts(thinning.wanted, source.threads(most_rows)).map(|numbers| Job::Some(numbers, thinning)).collect()
+            }
+        };
+        let take = |connection: &Connection, job| {
+            let mut taker = Taker { connection, wanted: self, usages: Usages::new() };
+            match job {
+                Job::Rows(rows) => taker.rows(rows)?,
+                Job::Some(numbers, thinning) => taker.some(numbers, thinning)?,
+            }
+            Ok(taker.usages)
+        };
+        let (other, found) = source.beside(jobs, &take, other)?;
+        let mut usages = Usages::new();
+        for (stage, usage) in found.into_iter().flatten() {
+            usages.entry(stage).or_default().merge(usage);
         }
-        let fitting = count(samples).saturating_mul(i128::from(most_rows)) / count(rows).max(1);
-        let wanted = fitting.clamp(1, i128::from(most_samples).max(1));
-        let (mut after, mut before) = (rows.0, samples.0);
-        for number in 0..wanted {
-            let sample = i128::from(samples.0) + place(number as u64, count(samples) as u128, wanted as u128) as i128;
-            // Within the range of two numbers of 64 bits.
-            let sample = sample as i64;
-            let among = Bracket { first: after, first_sample: before, last: rows.1, last_sample: samples.1 };
+        usages.values_mut().for_each(|usage| usage.is_thinned = thinning.is_some());
+        usages.retain(|_, usage| usage.samples > 0);
+        Ok((other, usages))
+    }
+}
+
+/// The numbers below `count` in so many ranges of about the same length, none of them empty.
+fn parts(count: i64, parts: usize) -> impl Iterator<Item = Range<i64>> {
+    let step = count.div_euclid(i64::try_from(parts).unwrap_or(i64::MAX).max(1)).saturating_add(1);
+    let starts = (0..count.max(0)).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    starts.map(move |start| start..start.saturating_add(step).min(count))
+}
+
+struct Taker<'a> {
+    connection: &'a Connection,
+    wanted: &'a Wanted<'a>,
+    usages: Usages,
+}
+
+impl Taker<'_> {
+    /// Takes in those of the wanted samples that have these numbers.
+    fn some(&mut self, numbers: Range<i64>, thinning: Thinning) -> Result<(), Problem> {
+        let Bracket { first, first_sample, last, last_sample } = thinning.all;
+        let (mut after, mut before) = (first, first_sample);
+        for number in numbers {
+            let sample = thinning.sample(number);
+            let among = Bracket { first: after, first_sample: before, last, last_sample };
             (after, before) = (self.first_row(sample, among)?, sample);
-            self.run(after, Some(sample))?;
+            self.run(after, None, |_, of| of == sample)?;
         }
-        self.usages.values_mut().for_each(|usage| usage.is_thinned = true);
-        Ok(self.usages)
+        Ok(())
+    }
+
+    /// Takes in the samples whose first row is one of these.
+    fn rows(&mut self, rows: RangeInclusive<i64>) -> Result<(), Problem> {
+        let before = "SELECT sample FROM counters WHERE rowid < ? ORDER BY rowid DESC LIMIT 1";
+        let before = self.connection.query_row(before, [rows.start()], |row| row.get(0)).optional()?;
+        let mut last = before;
+        self.run(*rows.start(), before, |row, of| {
+            let is_begun = last == Some(of);
+            last = Some(of);
+            is_begun || row <= *rows.end()
+        })
     }
 
     /// The first row of a sample or of one behind it, among rows that stand in the order of their samples, as a writer leaves them.
@@ -95,21 +201,30 @@ impl<'a> Taker<'a> {
         search::first_row(sample, among, |row| Ok(next.query_row([row], |found| found.get(0)).optional()?))
     }
 
-    /// Takes in all samples from a row on, or `only` that one.
-    fn run(&mut self, first: i64, only: Option<i64>) -> Result<(), Problem> {
-        let connection = self.connection;
-        let mut rows =
-            connection.prepare_cached("SELECT sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid")?;
+    /// Takes in the samples from a row on, but for what is left of the sample `before`, as long as `goes_on` says so of a row and its sample.
+    fn run(
+        &mut self,
+        first: i64,
+        mut before: Option<i64>,
+        mut goes_on: impl FnMut(i64, i64) -> bool,
+    ) -> Result<(), Problem> {
+        let (connection, wanted) = (self.connection, self.wanted);
+        let mut rows = connection
+            .prepare_cached("SELECT rowid, sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid")?;
         let mut heads = connection
             .prepare_cached("SELECT stage, host, number, start_ns, length_ns FROM counter_samples WHERE sample = ?")?;
         let mut rows = rows.query([first])?;
         let mut current: Option<(i64, CounterSample)> = None;
         let mut values = 0;
         while let Some(row) = rows.next()? {
-            let number: i64 = row.get(0)?;
-            if only.is_some_and(|only| number != only) {
+            let number: i64 = row.get(1)?;
+            if !goes_on(row.get(0)?, number) {
                 break;
             }
+            if before == Some(number) {
+                continue;
+            }
+            before = None;
             if current.as_ref().is_none_or(|(known, _)| *known != number) {
                 let begun = head(&mut heads, number)?;
                 if let Some((_, whole)) = current.replace((number, begun)) {
@@ -121,8 +236,8 @@ impl<'a> Taker<'a> {
             if values > MOST_OF_SAMPLE {
                 return Err("a sample of counters has more values than any host".into());
             }
-            let (layer, name, metric) = self.names.get(&row.get(1)?).ok_or("a counter has no name")?;
-            let value = (*metric, unsigned(row.get(2)?)?);
+            let (layer, name, metric) = wanted.names.get(&row.get(2)?).ok_or("a counter has no name")?;
+            let value = (*metric, unsigned(row.get(3)?)?);
             let Some((_, sample)) = &mut current else { continue };
             match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name) {
                 Some(entry) => entry.values.push(value),
@@ -136,8 +251,9 @@ impl<'a> Taker<'a> {
     }
 
     fn take(&mut self, sample: &CounterSample) {
-        if let Some(load) = self.loads.get(&sample.stage) {
-            self.usages.entry(sample.stage).or_default().take(self.record, &self.kernels, load, sample);
+        let Wanted { record, kernels, loads, .. } = self.wanted;
+        if let Some(load) = loads.get(&sample.stage) {
+            self.usages.entry(sample.stage).or_default().take(record, kernels, load, sample);
         }
     }
 }
@@ -207,6 +323,46 @@ mod tests {
         writer.finish().expect("room");
     }
 
+    /// What so many threads find of at most so many rows and 100 samples.
+    fn usages(path: &std::path::Path, threads: usize, most_rows: i64) -> Usages {
+        let (record, source) = (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
+        let source = source.expect("a run file");
+        let load = |stage| record.stage(stage)?.digest.as_ref()?.frame.load_ns();
+        let wanted = Wanted::of(&source.opened.connection, &record, load);
+        let found = wanted.and_then(|wanted| wanted.all(&source, (most_rows, 100), || Ok(())));
+        found.unwrap_or_else(|problem| panic!("{}", problem.0)).1
+    }
+
+    #[test]
+    fn any_number_of_threads_finds_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.plimsoll");
+        written(&path, 60);
+        // Samples of one, two and, over several parts, very many rows; gaps between them; and one that goes on behind another.
+        let connection = Connection::open(&path).expect("a file");
+        let changes = "DELETE FROM counters WHERE sample % 7 = 0 AND rowid % 2 = 0;
+            UPDATE counters SET sample = 100 WHERE sample BETWEEN 101 AND 190;
+            INSERT INTO counters SELECT 3, series, value FROM counters WHERE sample = 3;";
+        connection.execute_batch(changes).expect("a changed file");
+        drop(connection);
+        for most_rows in [10_000, 200] {
+            let alone = usages(&path, 1, most_rows);
+            assert_eq!(alone.len(), 1);
+            for threads in [2, 3, 5, 7, 64, 500] {
+                assert_eq!(usages(&path, threads, most_rows), alone, "{threads} threads, {most_rows} rows");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_leave_nothing_out_and_take_nothing_twice() {
+        for (count, threads) in [(0, 4), (1, 4), (7, 3), (8, 8), (10_000, 7), (3, 0)] {
+            let taken: Vec<i64> = parts(count, threads).inspect(|part| assert!(!part.is_empty())).flatten().collect();
+            assert_eq!(taken, (0..count).collect::<Vec<i64>>());
+            assert!(parts(count, threads).count() <= threads.max(1));
+        }
+    }
+
     #[test]
     fn some_of_many_intervals_say_what_all_of_them_say() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -219,9 +375,7 @@ mod tests {
         assert_eq!((whole.samples, whole.is_thinned), (800, false));
         let record = read_digests(&path).expect("a run file");
         assert!(record.stages.iter().all(|stage| stage.usage.is_none()), "who does not ask does not wait for it");
-        let connection = Connection::open(&path).expect("a file");
-        let taker = || Taker::new(&connection, &record).unwrap_or_else(|problem| panic!("{}", problem.0));
-        let some = taker().all(400, 100).unwrap_or_else(|problem| panic!("{}", problem.0));
+        let some = usages(&path, 1, 400);
         let some = some.values().next().expect("a stage");
         assert_eq!((some.samples, some.is_thinned), (100, true));
         for host in 0..4 {

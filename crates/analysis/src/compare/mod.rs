@@ -123,16 +123,21 @@ impl Verdict {
 
 /// Compares runs with the first of them, or the scenarios of a single run with its first. Empty where there is nothing to compare.
 pub fn compare(records: &[&Record]) -> Comparison {
-    let mut comparison = match records {
-        [one] => scenarios(one),
-        several => runs(several),
+    let rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
+    compare_results(records, &rows)
+}
+
+/// Compares as [`compare`] does, for who has the [results](crate::results) of each run already: those of a day take a while.
+pub fn compare_results(records: &[&Record], results: &[Vec<ResultRow>]) -> Comparison {
+    let mut comparison = match (records, results) {
+        ([one], [rows]) => scenarios(one, rows),
+        (several, rows) => runs(several, rows.to_vec()),
     };
     judge(&mut comparison);
     comparison
 }
 
-fn runs(records: &[&Record]) -> Comparison {
-    let mut rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
+fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
     // Runs of one scenario each are what is compared, and not what makes points the same.
     let names: Vec<Vec<&str>> = records.iter().map(|record| record.plan.scenarios()).collect();
     if names.iter().all(|names| names.len() <= 1) && names.iter().any(|names| *names != ["default"]) {
@@ -146,7 +151,7 @@ fn runs(records: &[&Record]) -> Comparison {
         }
         against
     };
-    Comparison { others: (1..records.len()).map(against).collect() }
+    Comparison { others: (1..records.len().min(rows.len())).map(against).collect() }
 }
 
 /// The row as it would be in a suite without scenarios.
@@ -155,9 +160,12 @@ fn without_scenario(row: &mut ResultRow) {
     row.sweep.retain(|(axis, _)| axis != SCENARIO_AXIS);
 }
 
-fn scenarios(record: &Record) -> Comparison {
+fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
     let mut sides: Vec<(String, Vec<ResultRow>)> = Vec::new();
-    for mut row in crate::results(record) {
+    if rows.windows(2).all(|pair| pair[0].scenario == pair[1].scenario) {
+        return Comparison { others: Vec::new() };
+    }
+    for mut row in rows.iter().cloned() {
         // What the sides are told apart by is no part of what makes points the same.
         let label = row.scenario.clone();
         without_scenario(&mut row);

@@ -125,6 +125,18 @@ impl Usage {
         }
     }
 
+    /// Takes in what others of the same stage come to: which comes first makes no difference.
+    pub fn merge(&mut self, other: Usage) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.is_thinned |= other.is_thinned;
+        for (of, things) in other.uses {
+            let mine = self.uses.entry(of).or_default();
+            for (name, used) in things {
+                mine.entry(name).or_default().merge(used);
+            }
+        }
+    }
+
     fn add(&mut self, facts: &HostFacts, sample: &CounterSample) {
         shares::each(facts, sample, |part, name, said| {
             let things = self.uses.entry((sample.host, part)).or_default();
@@ -161,6 +173,24 @@ impl Use {
             self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
         }
         self.errors = self.errors.saturating_add(said.errors);
+    }
+
+    fn merge(&mut self, other: Use) {
+        for (mine, theirs) in [
+            (&mut self.watched_ns, other.watched_ns),
+            (&mut self.used_ns, other.used_ns),
+            (&mut self.full_ns, other.full_ns),
+            (&mut self.waited_ns, other.waited_ns),
+            (&mut self.waiting_ns, other.waiting_ns),
+            (&mut self.carried_ns, other.carried_ns),
+            (&mut self.received_bytes, other.received_bytes),
+            (&mut self.sent_bytes, other.sent_bytes),
+            (&mut self.errors, other.errors),
+        ] {
+            *mine = mine.saturating_add(theirs);
+        }
+        let spans = self.full_span.into_iter().chain(other.full_span);
+        self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
     }
 
     /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where nobody counted.

@@ -83,6 +83,35 @@ fn memory_is_what_programs_can_no_longer_take_and_a_mount_only_errs() {
 }
 
 #[test]
+fn parts_of_the_intervals_come_to_what_all_of_them_come_to() {
+    let busy = |name: &str, ns: u64| entry(Layer::Block, name, &[(Metric::BusyNs, ns), (Metric::QueueNs, ns * 3)]);
+    let port = |bytes| entry(Layer::Nic, "eth0", &[(Metric::ReceivedBytes, bytes), (Metric::SendDrops, 2)]);
+    let seconds: Vec<Vec<Entry>> = (0..8u64)
+        .map(|second| match second {
+            3 => vec![busy("sdb", SECOND)],
+            5 => vec![busy("sda", SECOND), port(125_000_000)],
+            _ => vec![busy("sda", second * 100_000_000), port(second)],
+        })
+        .collect();
+    let whole = usage(&seconds);
+    let of_some = |taken: fn(usize) -> bool| {
+        // The others have nothing to say, and keep the places of those that have.
+        let some = seconds.iter().enumerate().map(|(at, entries)| if taken(at) { entries.clone() } else { Vec::new() });
+        usage(&some.collect::<Vec<_>>())
+    };
+    let (even, mut odd) = (of_some(|at| at % 2 == 0), of_some(|at| at % 2 == 1));
+    assert_ne!(even, whole);
+    odd.merge(even.clone());
+    assert_eq!(odd, whole);
+    let mut first = even;
+    first.merge(of_some(|at| at % 2 == 1));
+    assert_eq!(first, whole, "in either order");
+    let mut counted = Usage { samples: 3, ..Usage::default() };
+    counted.merge(Usage { samples: 4, is_thinned: true, ..Usage::default() });
+    assert_eq!((counted.samples, counted.is_thinned), (7, true));
+}
+
+#[test]
 fn nothing_wraps_and_nothing_is_made_of_no_time() {
     let sample = CounterSample { length_ns: u64::MAX, start_ns: u64::MAX, ..Default::default() };
     let mut used = Use::default();

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 type Key = (String, String, Op);
 
 /// The head of a page of several runs.
-pub fn sections(records: &[&Record], testbed: Option<&Cluster>) -> Markup {
+pub fn sections(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
     let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
-    [head, runs, figures(records, testbed)].into()
+    [head, runs, figures(records, results, testbed)].into()
 }
 
 fn which(records: &[&Record]) -> Markup {
@@ -38,8 +38,8 @@ fn which(records: &[&Record]) -> Markup {
     element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
 }
 
-fn figures(records: &[&Record], testbed: Option<&Cluster>) -> Markup {
-    let (lines, runs) = lines(records, testbed);
+fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
+    let (lines, runs) = lines(records, results, testbed);
     let mut head = element("th", &[("scope", "col")], "Workload");
     head.push(element("th", &[("scope", "col")], "Op"));
     for number in 1..=records.len() {
@@ -61,12 +61,16 @@ fn figures(records: &[&Record], testbed: Option<&Cluster>) -> Markup {
 }
 
 /// The lines of the table, in the order in which the runs first have them, and each run's figures by line.
-fn lines(records: &[&Record], testbed: Option<&Cluster>) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
+fn lines(
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    testbed: Option<&Cluster>,
+) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
     let mut lines: Vec<Key> = Vec::new();
     let mut runs: Vec<BTreeMap<Key, ResultRow>> = Vec::new();
-    for record in records {
+    for (record, rows) in records.iter().zip(results) {
         let mut run = BTreeMap::new();
-        for row in super::judged(record, testbed).0 {
+        for row in super::judge(record, rows.clone(), testbed).0 {
             let key = (row.scenario.clone(), name(&row), row.op);
             if !run.contains_key(&key) && !runs.iter().any(|earlier| earlier.contains_key(&key)) {
                 lines.push(key.clone());
@@ -106,22 +110,30 @@ mod tests {
         recorded
     }
 
+    fn results(records: &[&Record]) -> Vec<Vec<ResultRow>> {
+        records.iter().map(|record| analysis::results(record)).collect()
+    }
+
+    fn page(records: &[&Record]) -> String {
+        sections(records, &results(records), None).into_string()
+    }
+
     #[test]
     fn a_doubt_about_one_run_stands_beside_its_figure_here_too() {
         let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
         sound.end();
         busy.end();
-        let alone = sections(&[&sound.record(), &sound.record()], None).into_string();
+        let alone = page(&[&sound.record(), &sound.record()]);
         assert!(alone.contains("No reason to doubt") && !alone.contains("sup"), "{alone}");
         busy.busy(0.97);
-        let page = sections(&[&sound.record(), &busy.record()], None).into_string();
+        let page = page(&[&sound.record(), &busy.record()]);
         assert_eq!(page.matches("<sup class=\"doubt\">1</sup>").count(), 1, "{page}");
         assert!(page.contains("kept its core 97 % busy"), "{page}");
     }
 
     #[test]
     fn a_run_that_was_cut_short_says_so() {
-        let page = sections(&[&run(&["w"]).record(), &run(&["w"]).record()], None).into_string();
+        let page = page(&[&run(&["w"]).record(), &run(&["w"]).record()]);
         assert_eq!(page.matches("<td>unfinished: ").count(), 2, "{page}");
         assert!(page.contains("Only a part was measured"), "{page}");
     }
@@ -129,10 +141,10 @@ mod tests {
     #[test]
     fn what_only_one_run_has_is_a_line_with_dashes() {
         let (one, other) = (run(&["a", "b"]).record(), run(&["b", "c"]).record());
-        let (lines, runs) = lines(&[&one, &other], None);
+        let (lines, runs) = lines(&[&one, &other], &results(&[&one, &other]), None);
         let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!((runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])), (false, true));
-        assert_eq!(sections(&[&one, &other], None).into_string().matches("–</td>").count(), 6);
+        assert_eq!(page(&[&one, &other]).matches("–</td>").count(), 6);
     }
 }

@@ -61,18 +61,16 @@ pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Mar
         many => format!("{} runs: Plimsoll report", many.len()),
     };
     let mut body = Markup::new();
+    // Once for all that is said of them: of a day, they take longer than all else on the page.
+    let results: Vec<Vec<ResultRow>> = records.iter().map(|record| analysis::results(record)).collect();
+    let mut differences = differences::section(&analysis::compare::compare_results(records, &results), records);
     if records.len() > 1 {
-        body.push(comparison::sections(records, testbed));
+        body.push(comparison::sections(records, &results, testbed));
+        // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
+        body.push(std::mem::take(&mut differences));
     }
-    let differences = differences::section(&analysis::compare::compare(records), records);
-    if let [one] = records {
-        // What is compared are its own scenarios: the run says first what it is, and what came of them.
-        body.push(run(one, against, (0, 1), differences));
-        return (title, body);
-    }
-    body.push(differences);
-    for (number, record) in records.iter().enumerate() {
-        body.push(run(record, against, (number, records.len()), Markup::new()));
+    for (number, (record, rows)) in records.iter().zip(results).enumerate() {
+        body.push(run((record, rows), against, (number, records.len()), std::mem::take(&mut differences)));
     }
     (title, body)
 }
@@ -121,18 +119,31 @@ pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
 
 /// The results of a run with all doubts, and what they reached of the testbed's ceiling.
 pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
-    let mut rows = analysis::results(record);
+    judge(record, analysis::results(record), testbed)
+}
+
+/// These results of a run with all doubts, and what they reached of the testbed's ceiling.
+pub(crate) fn judge(
+    record: &Record,
+    mut rows: Vec<ResultRow>,
+    testbed: Option<&Cluster>,
+) -> (Vec<ResultRow>, Vec<Reached>) {
     let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
     analysis::ceiling::doubt(&reached, &mut rows);
     (rows, reached)
 }
 
-/// Everything about one run, with the differences between its own scenarios.
-fn run(record: &Record, against: Against<'_>, (number, of): (usize, usize), differences: Markup) -> Markup {
+/// Everything about one run and its results, with the differences between its own scenarios.
+fn run(
+    (record, rows): (&Record, Vec<ResultRow>),
+    against: Against<'_>,
+    (number, of): (usize, usize),
+    differences: Markup,
+) -> Markup {
     let beneath = if against.testbed.is_none() { simulated(std::iter::once(&record.plan)) } else { None };
     let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
     let testbed = against.testbed;
-    let (rows, reached) = judged(record, testbed);
+    let (rows, reached) = judge(record, rows, testbed);
     let mut content = header(record, number, of);
     content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached)));
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
