@@ -57,7 +57,7 @@ pub(crate) fn run_on(
         contents: targets.contents(),
         stage: stage.clone(),
         control: control.clone(),
-        keep_raw: plan.raw_latencies,
+        keep_raw: plan.engine.raw_latencies,
         gate: Gate::default(),
         degraded: Mutex::new(Vec::new()),
         findings: Mutex::new(Findings::default()),
@@ -70,7 +70,7 @@ pub(crate) fn run_on(
         let ours = shared.clone();
         control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
         let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
-        before = apart(control, Patience(plan.patience), evict);
+        before = apart(control, Patience(plan.engine.patience), evict);
         if before.is_none() {
             return Ok(stuck_before(&shared));
         }
@@ -131,7 +131,7 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
     shared.control.begin_stage(shared.stage.stage, start_ns, stop_at_ns);
     let timetable =
-        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
+        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.engine.patience) };
     shared.gate.open(timetable);
     timetable
 }

@@ -145,7 +145,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         start_ns,
         late_ns: 0,
         interval_ns: member.plan.interval.0.max(1),
-        patience: Patience(member.plan.patience),
+        patience: Patience(member.plan.engine.patience),
     };
     let (mut books, lines): (Vec<Books>, Vec<Vec<Line>>) =
         members.iter().map(|member| Books::new(member, timetable(member))).unzip();
@@ -214,7 +214,7 @@ impl<'a> Scheduler<'a> {
             let first = actors.len();
             for (worker, line) in stage.workers.iter().zip(lines) {
                 let work = &stage.works[worker.work as usize];
-                let page = Box::new(Interval::new(slots(work), member.plan.raw_latencies));
+                let page = Box::new(Interval::new(slots(work), member.plan.engine.raw_latencies));
                 let state = Doer::new(member.plan, work, worker, timetable.start_ns);
                 let pages = Pages::without_cpu(timetable, line, page);
                 actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
