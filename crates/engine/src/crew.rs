@@ -210,7 +210,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
         write_base,
         dsync: work.dsync,
         ioprio: ioprio(shared, work),
-        poll: shared.plan.poll,
+        poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims(),
     }
 }

@@ -17,6 +17,7 @@ mod doer;
 mod driver;
 mod ending;
 mod error;
+mod flushes;
 mod gate;
 mod generator;
 mod io;

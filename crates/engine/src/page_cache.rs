@@ -30,7 +30,7 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
             notes.push(note);
         }
     };
-    if plan.evict || plan.drop_caches {
+    if plan.engine.evict || plan.engine.drop_caches {
         for file in files.iter().filter(|file| is_buffered(file)) {
             // What cannot be written back fails the stage's own requests; here, it only stays in the cache.
             let evicted = fdatasync(file).and_then(|()| fadvise(file, 0, None, Advice::DontNeed));
@@ -40,7 +40,7 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
         }
     }
     // 3: pages, and directory entries and inodes.
-    if plan.drop_caches
+    if plan.engine.drop_caches
         && let Err(error) = std::fs::write("/proc/sys/vm/drop_caches", "3")
     {
         note(format!(
@@ -69,7 +69,7 @@ fn name(stage: &HostStage) -> String {
 /// What is done about the page cache in a run, in words; `None` where nothing is.
 pub(crate) fn plan_in_words(plan: &HostPlan, files: &[OwnedFd]) -> Option<String> {
     let reads = plan.stages.iter().any(|stage| is_read_through(stage, files));
-    let what = match (plan.evict, plan.drop_caches) {
+    let what = match (plan.engine.evict, plan.engine.drop_caches) {
         (_, true) => "everything that the host has cached is dropped (drop_caches)",
         (true, false) => "its files are evicted from the page cache (posix_fadvise)",
         (false, false) => "nothing is evicted from the page cache",

@@ -7,18 +7,18 @@ use crate::control::Control;
 use crate::crew::{self, Member, Shared};
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
+use crate::flushes::Flushes;
 use crate::gate::Gate;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
 use crate::seats::Seats;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
-use model::op::Op;
+use model::IntervalSample;
 use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec::Backend;
 use model::units::Nanos;
-use model::{Histogram, IntervalSample};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +57,7 @@ pub(crate) fn run_on(
         contents: targets.contents(),
         stage: stage.clone(),
         control: control.clone(),
-        keep_raw: plan.raw_latencies,
+        keep_raw: plan.engine.raw_latencies,
         gate: Gate::default(),
         degraded: Mutex::new(Vec::new()),
         findings: Mutex::new(Findings::default()),
@@ -70,7 +70,7 @@ pub(crate) fn run_on(
         let ours = shared.clone();
         control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
         let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
-        before = apart(control, Patience(plan.patience), evict);
+        before = apart(control, Patience(plan.engine.patience), evict);
         if before.is_none() {
             return Ok(stuck_before(&shared));
         }
@@ -131,7 +131,7 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
     shared.control.begin_stage(shared.stage.stage, start_ns, stop_at_ns);
     let timetable =
-        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.patience) };
+        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.engine.patience) };
     shared.gate.open(timetable);
     timetable
 }
@@ -245,25 +245,12 @@ fn apart<T: Send + 'static>(
 
 fn sync_here(shared: &Shared) -> OpSample {
     let clock = shared.control.clock();
-    let mut latency = Histogram::new();
-    let mut errors: Vec<(i32, u64)> = Vec::new();
+    let mut flushes = Flushes::default();
     for file in shared.files.iter() {
         let start_ns = clock.now_ns();
-        match rustix::fs::fdatasync(file) {
-            Ok(()) => latency.record(clock.now_ns() - start_ns),
-            Err(error) => match errors.iter_mut().find(|(errno, _)| *errno == error.raw_os_error()) {
-                Some((_, count)) => *count += 1,
-                None => errors.push((error.raw_os_error(), 1)),
-            },
-        }
+        let outcome = rustix::fs::fdatasync(file);
+        let took_ns = clock.now_ns().saturating_sub(start_ns);
+        flushes.count(outcome.map(|()| took_ns).map_err(rustix::io::Errno::raw_os_error));
     }
-    OpSample {
-        work: 0,
-        op: Op::Fsync,
-        ios: latency.count(),
-        bytes: 0,
-        errors,
-        latency: latency.encode(),
-        raw_latencies: Vec::new(),
-    }
+    flushes.into_sample()
 }

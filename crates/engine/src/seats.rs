@@ -30,9 +30,9 @@ impl Seats {
     /// For workers of threads that the calling one starts.
     pub(crate) fn of(plan: &HostPlan) -> Seats {
         let planned: Vec<usize> =
-            plan.cpus.iter().map(|cpu| *cpu as usize).filter(|cpu| *cpu < CpuSet::MAX_CPU).collect();
+            plan.engine.cpus.iter().map(|cpu| *cpu as usize).filter(|cpu| *cpu < CpuSet::MAX_CPU).collect();
         let free = match sched_getaffinity(None) {
-            _ if plan.own_cpu && !planned.is_empty() => Free::Own(planned),
+            _ if plan.engine.own_cpu && !planned.is_empty() => Free::Own(planned),
             Ok(allowed) => Free::Among(among(&allowed, &planned)),
             Err(_) => Free::Unknown,
         };

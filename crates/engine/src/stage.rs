@@ -24,7 +24,7 @@ pub fn run_stage(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();
-    if let Some(world) = targets.world().filter(|_| plan.virtual_time) {
+    if let Some(world) = targets.world().filter(|_| plan.engine.virtual_time) {
         if when().is_none() {
             return Ok(StageOutcome::called_off());
         }

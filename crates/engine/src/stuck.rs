@@ -69,7 +69,7 @@ pub(crate) fn targets_of(plan: &HostPlan, workers: &[&Worker]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::{Extent, PlannedTarget, Target, TargetFile};
+    use model::plan::{EngineSettings, Extent, PlannedTarget, Target, TargetFile};
     use model::spec::Backend;
     use model::units::Bytes;
 
@@ -89,26 +89,10 @@ mod tests {
             kind: PlannedTarget::ReadOnly,
             files: vec![TargetFile { path: path.to_owned(), size: Bytes(4096) }; files],
         };
+        let engine = EngineSettings { patience: Nanos::seconds(2), ..EngineSettings::simple(Backend::Sync) };
         let plan = HostPlan {
-            run_id: "test".into(),
-            host: 0,
-            hostname: "h".into(),
-            interval: Nanos::seconds(1),
-            backend: Backend::Sync,
-            poll: model::spec::Poll::None,
-            direct: true,
-            evict: false,
-            drop_caches: false,
-            patience: Nanos::seconds(2),
-            cpus: Vec::new(),
-            own_cpu: false,
-            virtual_time: false,
-            contents: model::plan::Contents::RANDOM,
-            raw_latencies: false,
             targets: vec![target("/a", 2), target("/b", 1), target("/c", 1)],
-            trees: Vec::new(),
-            parts: Vec::new(),
-            stages: Vec::new(),
+            ..HostPlan::empty("test", Nanos::seconds(1), engine)
         };
         let worker = |file| {
             let extents = vec![Extent { file, offset: 0, length: 4096 }];

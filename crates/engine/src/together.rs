@@ -159,32 +159,14 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::Contents;
-    use model::spec::{Backend, Poll};
+    use model::plan::EngineSettings;
+    use model::spec::Backend;
     use model::{Nanos, StageKind};
 
     fn plan(host: u32) -> Arc<HostPlan> {
-        Arc::new(HostPlan {
-            run_id: "test".into(),
-            host,
-            hostname: "h".into(),
-            interval: Nanos::seconds(1),
-            backend: Backend::Sync,
-            poll: Poll::None,
-            direct: true,
-            evict: false,
-            drop_caches: false,
-            patience: Nanos::seconds(2),
-            cpus: Vec::new(),
-            own_cpu: false,
-            virtual_time: true,
-            contents: Contents::RANDOM,
-            raw_latencies: false,
-            targets: Vec::new(),
-            trees: Vec::new(),
-            parts: Vec::new(),
-            stages: Vec::new(),
-        })
+        let engine =
+            EngineSettings { patience: Nanos::seconds(2), virtual_time: true, ..EngineSettings::simple(Backend::Sync) };
+        Arc::new(HostPlan { host, ..HostPlan::empty("test", Nanos::seconds(1), engine) })
     }
 
     fn stage() -> HostStage {

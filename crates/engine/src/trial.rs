@@ -58,7 +58,7 @@ pub(crate) enum Trials {
 /// Whether `stage` is to be tried first: not where nothing is left to choose, not what goes through the layout once, with its own depth, and not
 /// where whole files are worked on, which goes to no backend and would find other files after a trial.
 pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
-    targets.plan().backend == Backend::Auto
+    targets.plan().engine.backend == Backend::Auto
         && targets.world().is_none()
         && targets.backend() != Backend::Sync
         && !matches!(stage.kind, StageKind::Prepare | StageKind::Verify)

@@ -5,6 +5,7 @@ use crate::collector::Collector;
 use crate::control::{Control, Cuts};
 use crate::doer::Doer;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
+use crate::flushes::Flushes;
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
@@ -12,7 +13,7 @@ use crate::stuck::Patience;
 use crate::target::{Done, World};
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
 use model::sample::OpSample;
-use model::{Histogram, IntervalSample, Op};
+use model::{IntervalSample, Op};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -145,7 +146,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         start_ns,
         late_ns: 0,
         interval_ns: member.plan.interval.0.max(1),
-        patience: Patience(member.plan.patience),
+        patience: Patience(member.plan.engine.patience),
     };
     let (mut books, lines): (Vec<Books>, Vec<Vec<Line>>) =
         members.iter().map(|member| Books::new(member, timetable(member))).unzip();
@@ -214,7 +215,7 @@ impl<'a> Scheduler<'a> {
             let first = actors.len();
             for (worker, line) in stage.workers.iter().zip(lines) {
                 let work = &stage.works[worker.work as usize];
-                let page = Box::new(Interval::new(slots(work), member.plan.raw_latencies));
+                let page = Box::new(Interval::new(slots(work), member.plan.engine.raw_latencies));
                 let state = Doer::new(member.plan, work, worker, timetable.start_ns);
                 let pages = Pages::without_cpu(timetable, line, page);
                 actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
@@ -381,8 +382,7 @@ impl<'a> Scheduler<'a> {
 
 /// Makes durable what a host wrote, from `start_ns` on: part of what was sent, so it is counted like everything else. Comes back with when it was.
 fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
-    let mut latency = Histogram::new();
-    let mut errors: Vec<(i32, u64)> = Vec::new();
+    let mut flushes = Flushes::default();
     let mut now_ns = start_ns;
     for device in 0..world.devices(host) {
         let request = Request { op: Op::Fsync, offset: 0, length: 0 };
@@ -390,21 +390,9 @@ fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
             Some(answer) => (answer.completed_ns, answer.result),
             None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
         };
-        if result < 0 {
-            errors.push((-result, 1));
-        } else {
-            latency.record(done_ns.saturating_sub(now_ns));
-        }
+        let took_ns = done_ns.saturating_sub(now_ns);
+        flushes.count(if result < 0 { Err(result.saturating_neg()) } else { Ok(took_ns) });
         now_ns = done_ns.max(now_ns);
     }
-    let sample = OpSample {
-        work: 0,
-        op: Op::Fsync,
-        ios: latency.count(),
-        bytes: 0,
-        errors,
-        latency: latency.encode(),
-        raw_latencies: Vec::new(),
-    };
-    (sample, now_ns)
+    (flushes.into_sample(), now_ns)
 }

@@ -2,7 +2,9 @@
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
 use model::load::Pace;
-use model::plan::{Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{
+    EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+};
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, NoteKind, Op, Phase, StageKind};
@@ -28,26 +30,12 @@ fn plan(root: &Path, host: u32, backend: Backend, direct: bool, stages: Vec<Host
     let root = root.to_str().expect("UTF-8").to_owned();
     let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
     let kind = if host == 0 { PlannedTarget::Directory { root: root.clone() } } else { PlannedTarget::Joined };
+    let engine = EngineSettings { direct, evict: true, patience: Nanos::seconds(5), ..EngineSettings::simple(backend) };
     HostPlan {
-        run_id: "test".into(),
         host,
-        hostname: "h".into(),
-        interval: Nanos::millis(10),
-        backend,
-        poll: model::spec::Poll::None,
-        direct,
-        evict: true,
-        drop_caches: false,
-        patience: Nanos::seconds(5),
-        raw_latencies: false,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
-        contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root, kind, files }],
-        trees: Vec::new(),
-        parts: Vec::new(),
         stages,
+        ..HostPlan::empty("test", Nanos::millis(10), engine)
     }
 }
 
@@ -168,7 +156,7 @@ fn a_second_host_opens_what_the_first_one_makes_and_removes_nothing() {
     first.remove().expect("removed");
     assert!(!root.exists());
     let mut lonely = plan(&root, 1, Backend::Sync, true, vec![half(0)]);
-    lonely.patience = Nanos::millis(100);
+    lonely.engine.patience = Nanos::millis(100);
     let error = open(lonely).expect_err("nobody makes it").to_string();
     assert!(error.contains("the host that makes it") && error.contains("patience"), "{error}");
 }
@@ -189,7 +177,7 @@ fn reads_through_the_page_cache_begin_without_it_and_the_kernel_says_so() {
     assert!(devices(&run(&targets, 1).0) >= FILE, "evicted, so that the device gave every byte");
     assert!(devices(&run(&targets, 2).0) >= FILE, "and again");
     drop(targets);
-    given.evict = false;
+    given.engine.evict = false;
     let targets = open(given).expect("opens");
     run(&targets, 1);
     assert!(devices(&run(&targets, 2).0) < FILE / 2, "what was just read comes from memory");

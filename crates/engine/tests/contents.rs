@@ -1,7 +1,9 @@
 //! Damage to real files, done by another program between two stages, is found and named.
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
-use model::plan::{Contents, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{
+    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+};
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
@@ -45,26 +47,14 @@ fn stages() -> Vec<HostStage> {
 fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTargets {
     let root = root.to_str().expect("UTF-8").to_owned();
     let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(BLOCKS * BLOCK) }];
-    let plan = HostPlan {
-        run_id: run_id.into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::millis(20),
-        backend,
-        poll: model::spec::Poll::None,
-        direct: true,
-        evict: false,
-        drop_caches: false,
-        raw_latencies: false,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
-        patience: Nanos::seconds(30),
+    let engine = EngineSettings {
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
+        ..EngineSettings::simple(backend)
+    };
+    let plan = HostPlan {
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
-        trees: Vec::new(),
-        parts: Vec::new(),
         stages: stages(),
+        ..HostPlan::empty(run_id, Nanos::millis(20), engine)
     };
     open(plan).expect("opens")
 }

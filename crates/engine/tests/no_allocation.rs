@@ -2,7 +2,9 @@
 
 use engine::{Control, open, run_stage};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{Contents, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{
+    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+};
 use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Op, Phase, StageKind};
@@ -84,33 +86,22 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
             })
             .collect(),
     };
-    HostPlan {
-        run_id: "test".into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::millis(20),
-        backend,
-        poll: model::spec::Poll::None,
+    let engine = EngineSettings {
         direct: false,
-        evict: false,
-        drop_caches: false,
-        patience: Nanos::seconds(30),
-        raw_latencies: false,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
         contents: Contents { verify, filled: true, grain: Bytes(BLOCK), ..Contents::RANDOM },
+        ..EngineSettings::simple(backend)
+    };
+    HostPlan {
         targets: vec![Target {
             path: root.clone(),
             kind: PlannedTarget::Directory { root },
             files: vec![TargetFile { path, size: Bytes(u64::from(WORKERS) * SHARE) }],
         }],
-        trees: Vec::new(),
-        parts: Vec::new(),
         stages: vec![
             stage(StageKind::Prepare, 0, Access::Sequential, Stop::Amount),
             stage(StageKind::Measure, 70, Access::Random, Stop::After(Nanos::seconds(3600))),
         ],
+        ..HostPlan::empty("test", Nanos::millis(20), engine)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use engine::{Control, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
-use model::plan::{Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
 use model::priority::Priority;
 use model::spec::{Access, Backend, Poll};
 use model::units::{Bytes, Nanos, Percent};
@@ -44,26 +44,11 @@ fn prepare() -> HostStage {
 fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> HostPlan {
     let root = root.to_str().expect("UTF-8").to_owned();
     let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
+    let engine = EngineSettings { direct, raw_latencies: true, ..EngineSettings::simple(backend) };
     HostPlan {
-        run_id: "test".into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::millis(20),
-        backend,
-        poll: Poll::None,
-        direct,
-        evict: false,
-        drop_caches: false,
-        patience: Nanos::seconds(30),
-        raw_latencies: true,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
-        contents: model::plan::Contents::RANDOM,
         targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
-        trees: Vec::new(),
-        parts: Vec::new(),
         stages,
+        ..HostPlan::empty("test", Nanos::millis(20), engine)
     }
 }
 
@@ -199,7 +184,7 @@ fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
     for poll in [Poll::Completions, Poll::Submissions] {
         let (_base, root) = scratch();
         let mut plan = plan(&root, Backend::IoUring, true, vec![prepare(), timed(70, 2, 8, 130)]);
-        plan.poll = poll;
+        plan.engine.poll = poll;
         let targets = open(plan).expect("opens");
         for stage in [0, 1] {
             let (outcome, samples) = run(&targets, stage);
@@ -385,7 +370,7 @@ fn a_refused_layout_leaves_nothing_that_was_not_there() {
 fn what_the_backend_cannot_do_is_said() {
     let (_folder, root) = scratch();
     let mut plan = plan(&root, Backend::Sync, false, vec![]);
-    plan.poll = Poll::Submissions;
+    plan.engine.poll = Poll::Submissions;
     let targets = open(plan).expect("open");
     let said: Vec<&str> = targets.notes().iter().map(|note| note.detail.as_str()).collect();
     assert!(said.contains(&"poll submissions: there is none with sync"), "{said:?}");

@@ -37,7 +37,7 @@ struct Running {
 impl Sampler {
     /// Begins to read the counters, and goes on at the plan's interval. What the stage does once this is [ready](Sampler::ready) is counted.
     pub(crate) fn start(out: Outlet, plan: &HostPlan, stage: u32) -> Sampler {
-        if plan.virtual_time {
+        if plan.engine.virtual_time {
             return Sampler { running: None };
         }
         Sampler::begin(out, Duration::from_nanos(plan.interval.0), stage, plan.host)

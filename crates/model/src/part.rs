@@ -1,27 +1,8 @@
 //! Parts of a plan: where a run has scenarios with layouts of their own, each layout is made before its first stage and removed after its last.
 
-use crate::plan::{HostPlan, HostStage, Part, PartEngine, Plan, PlannedTarget};
+use crate::plan::{EngineSettings, HostPlan, HostStage, Part, Plan, PlannedTarget};
 use crate::units::Bytes;
 use std::ops::Range;
-
-impl PartEngine {
-    /// How a host that is planned as a whole loads.
-    pub fn of(plan: &HostPlan) -> PartEngine {
-        PartEngine {
-            backend: plan.backend,
-            poll: plan.poll,
-            direct: plan.direct,
-            evict: plan.evict,
-            drop_caches: plan.drop_caches,
-            patience: plan.patience,
-            raw_latencies: plan.raw_latencies,
-            cpus: plan.cpus.clone(),
-            own_cpu: plan.own_cpu,
-            virtual_time: plan.virtual_time,
-            contents: plan.contents,
-        }
-    }
-}
 
 impl Part {
     /// Whether its layout stands while `stage` runs: from its first stage to its last.
@@ -85,23 +66,12 @@ impl HostPlan {
         for tree in &mut trees {
             tree.target = tree.target.checked_sub(part.targets.start)?;
         }
-        let engine = part.engine.clone();
         Some(HostPlan {
             run_id: self.run_id.clone(),
             host: self.host,
             hostname: self.hostname.clone(),
             interval: self.interval,
-            backend: engine.backend,
-            poll: engine.poll,
-            direct: engine.direct,
-            evict: engine.evict,
-            drop_caches: engine.drop_caches,
-            patience: engine.patience,
-            raw_latencies: engine.raw_latencies,
-            cpus: engine.cpus,
-            own_cpu: engine.own_cpu,
-            virtual_time: engine.virtual_time,
-            contents: engine.contents,
+            engine: part.engine.clone(),
             targets: self.targets.get(places(&part.targets))?.to_vec(),
             trees,
             stages: part.stages.iter().map(of_part).collect::<Option<_>>()?,
@@ -128,9 +98,9 @@ impl HostPlan {
     }
 
     /// How the host loads in a stage.
-    pub fn engine_of(&self, stage: u32) -> PartEngine {
+    pub fn engine_of(&self, stage: u32) -> EngineSettings {
         let part = self.part_of(stage).and_then(|number| self.parts.get(number));
-        part.map_or_else(|| PartEngine::of(self), |part| part.engine.clone())
+        part.map_or_else(|| self.engine.clone(), |part| part.engine.clone())
     }
 
     /// The places of the targets of a stage's part among those of the host.
@@ -171,7 +141,7 @@ impl Plan {
     }
 
     /// How the first host loads in a stage; all hosts of a stage load alike but for their CPUs. `None` for a plan without hosts.
-    pub fn engine_of(&self, stage: u32) -> Option<PartEngine> {
+    pub fn engine_of(&self, stage: u32) -> Option<EngineSettings> {
         self.hosts.first().map(|host| host.engine_of(stage))
     }
 

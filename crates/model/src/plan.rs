@@ -2,12 +2,13 @@
 
 mod amounts;
 mod host;
+mod host_on_record;
 pub mod origin;
 pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
-pub use host::{Contents, HostPlan, Part, PartEngine, PlannedTarget, Target, TargetFile};
+pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};

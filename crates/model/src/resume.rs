@@ -83,7 +83,7 @@ pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
 /// Where reads are checked it never has: which generation each block is of, only the process knew that wrote them. Nor where scenarios have layouts of
 /// their own: that of another one may stand in its place.
 pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
-    if plan.contents.verify || !plan.parts.is_empty() {
+    if plan.engine.contents.verify || !plan.parts.is_empty() {
         return false;
     }
     plan.targets.iter().all(|target| {
@@ -190,19 +190,7 @@ mod tests {
         ];
         assert_eq!(entries(&stages, &[]), [true, true, false, true, true, true]);
         let part = |stages: Vec<u32>| {
-            let engine = crate::plan::PartEngine {
-                backend: crate::spec::Backend::Sync,
-                poll: crate::spec::Poll::None,
-                direct: true,
-                evict: false,
-                drop_caches: false,
-                patience: crate::units::Nanos::seconds(1),
-                raw_latencies: false,
-                cpus: Vec::new(),
-                own_cpu: false,
-                virtual_time: false,
-                contents: crate::plan::Contents::RANDOM,
-            };
+            let engine = crate::plan::EngineSettings::simple(crate::spec::Backend::Sync);
             Part { stages, targets: 0..0, trees: 0..0, engine }
         };
         let parts = [part(vec![0, 1, 2, 3]), part(vec![4, 5])];

@@ -64,7 +64,7 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
         EventTime::Share(share) => format!("at {share}, "),
         EventTime::After(_) => String::new(),
     };
-    let is_simulated = plan.hosts.iter().any(|host| host.virtual_time);
+    let is_simulated = plan.hosts.iter().any(|host| host.engine.virtual_time);
     let what = match &event.command {
         None if is_simulated => {
             "a mark alone: what happens then is up to the parameters of the simulated target".to_owned()
@@ -87,7 +87,7 @@ fn prerun_lines(plan: &Plan) -> Vec<String> {
             None => commands.push((command, 1)),
         }
     }
-    let is_simulated = plan.hosts.iter().any(|host| host.virtual_time);
+    let is_simulated = plan.hosts.iter().any(|host| host.engine.virtual_time);
     let line = |(command, points): (&str, u64)| {
         let points = words::counted(points, "point");
         let command = model::occurrence::one_line(command, 200);
@@ -106,7 +106,7 @@ pub fn time(plan: &Plan) -> String {
         let ns = u128::from(bytes.0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
         Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     };
-    if plan.hosts.iter().any(|host| host.virtual_time) {
+    if plan.hosts.iter().any(|host| host.engine.virtual_time) {
         return virtual_time(plan);
     }
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
@@ -460,7 +460,7 @@ mod tests {
     fn a_simulation_promises_no_speed_of_its_own() {
         let mut plan = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record().plan;
         assert!(time(&plan).contains("at an assumed 200 MB/s"));
-        plan.hosts.iter_mut().for_each(|host| host.virtual_time = true);
+        plan.hosts.iter_mut().for_each(|host| host.engine.virtual_time = true);
         let (bytes, fixed) = (plan.prepare_bytes(), plan.fixed_time());
         let wanted =
             format!("{fixed}, and what {bytes} to prepare take at the speed of what is simulated, in virtual time");

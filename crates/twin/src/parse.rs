@@ -1,7 +1,7 @@
 //! Reads what stands behind `sim:` in a target.
 
 use crate::preset::PRESETS;
-use crate::quantity::{parse_bytes, parse_count, parse_ns, parse_rate};
+use crate::quantity::{clip, parse_bytes, parse_count, parse_ns, parse_rate};
 use crate::spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
 use model::errno::number_of;
 use model::{Bytes, Op, Percent};
@@ -29,15 +29,6 @@ impl DeviceSpec {
         spec.check()?;
         Ok(spec)
     }
-}
-
-/// The beginning of a text that may be long, for messages.
-pub(crate) fn clip(text: &str) -> String {
-    let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if text.chars().nth(40).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 fn preset(name: &str) -> Result<DeviceSpec, String> {

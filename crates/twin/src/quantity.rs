@@ -1,6 +1,5 @@
 //! Times, sizes and rates in the text of a spec: read with the model's units, written so that they read back exactly.
 
-use crate::parse::clip;
 use model::{Bytes, Nanos};
 
 /// A time in ns. It needs a unit: elsewhere a bare number means seconds, which nobody means by a service time of 100.
@@ -30,6 +29,15 @@ pub(crate) fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String>
 /// The unit's own message repeats the text, which may be long.
 fn told(text: &str, error: &model::units::UnitError) -> String {
     if text.len() > 40 { format!("`{}` is not a quantity; {}", clip(text), error.remedy) } else { error.to_string() }
+}
+
+/// The beginning of a text that may be long, for messages.
+pub(crate) fn clip(text: &str) -> String {
+    let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    short
 }
 
 /// A time in the largest unit that is exact.

@@ -75,7 +75,8 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     texts("hosts", false, both(|record| record.plan.hosts.len().to_string()));
     texts("direct I/O", false, [yes(base.plan.direct), yes(other.plan.direct)]);
     texts("backend", false, both(|record| record.plan.backend.to_string()));
-    let contents = both(|record| record.plan.hosts.first().map_or_else(String::new, |host| contents(&host.contents)));
+    let contents =
+        both(|record| record.plan.hosts.first().map_or_else(String::new, |host| contents(&host.engine.contents)));
     texts("contents", false, contents);
     texts("length of an interval", false, both(|record| record.plan.interval.to_string()));
     texts("version of Plimsoll", false, both(|record| record.version.clone()));

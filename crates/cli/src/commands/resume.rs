@@ -32,7 +32,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let given = args.hosts.options();
     let from = if given.is_empty() { recorded(&record)? } else { HostArgs::of(&given)? };
     let started = hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
-    let patience = record.plan.hosts.iter().map(|host| host.patience).max().unwrap_or(PATIENCE);
+    let patience = record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
     let told =
         started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let facts = same_hosts(&record, told, &from)?;

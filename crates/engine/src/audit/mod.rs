@@ -147,7 +147,7 @@ fn uncheckable(plan: &HostPlan) -> Option<&'static str> {
     if !plan.trees.is_empty() {
         return Some("the run worked on whole files, whose bytes are not checked");
     }
-    (!plan.contents.verify).then_some(
+    (!plan.engine.contents.verify).then_some(
         "the run's blocks carry no headers, so that nothing can be checked; run it with --set contents.verify=true and --keep-data",
     )
 }
@@ -229,7 +229,7 @@ fn audit_places(
     let known = known(record, plan, options.basis)?;
     let writers: Vec<Writer<'_>> = known.iter().map(writer).collect();
     let files: Vec<&TargetFile> = plan.files().collect();
-    let grain = plan.contents.grain.0;
+    let grain = plan.engine.contents.grain.0;
     let given_back = given_back(record, plan);
     let mut tallies: Vec<Tally> = vec![Tally::default(); files.len()];
     let total = files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
@@ -272,7 +272,7 @@ fn audit_places(
     };
     Ok(Audit {
         basis: options.basis,
-        block: plan.contents.grain,
+        block: plan.engine.contents.grain,
         acknowledged_writes: writers.iter().map(|writer| writer.known.count()).sum(),
         files: tallies.into_iter().zip(places).map(named).collect(),
         findings,
@@ -370,7 +370,10 @@ fn notes(record: &Record, plan: &HostPlan, writers: &[Writer<'_>], basis: Basis)
             "zipf and pareto follow from logarithms of the system's mathematical library: check on a host with the same one, or places that another would have drawn can be called lost",
         );
     }
-    if plan.contents.filled && !writers.iter().any(|writer| writer.work.stop == Stop::Amount) && !record.plan.existing {
+    if plan.engine.contents.filled
+        && !writers.iter().any(|writer| writer.work.stop == Stop::Amount)
+        && !record.plan.existing
+    {
         add("the layout was not yet filled when the run ended");
     }
     notes

@@ -41,8 +41,8 @@ pub(super) fn audit(
             "give one scenario contents.verify = true, run it alone with --scenario NAME --keep-data, and check that";
         return Err(AuditError::Usage(format!("no layout of the run can be checked ({}); {remedy}", notes.join("; "))));
     }
-    let grain = standing[0].1.contents.grain;
-    if standing.iter().any(|(_, plan)| plan.contents.grain != grain) {
+    let grain = standing[0].1.engine.contents.grain;
+    if standing.iter().any(|(_, plan)| plan.engine.contents.grain != grain) {
         let names: Vec<&str> = standing.iter().map(|(name, _)| name.as_str()).collect();
         let text = format!(
             "the layouts that stand have blocks of several sizes; name one of {} with --scenario",

@@ -110,7 +110,7 @@ fn in_use(path: &str) -> AuditError {
 /// Opens around the page cache if the run did, so that it is the target that answers.
 fn open_file(plan: &HostPlan, path: &str) -> Result<OwnedFd, AuditError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let direct = plan.direct.then(|| rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()));
+    let direct = plan.engine.direct.then(|| rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()));
     let opened = match direct {
         Some(Err(Errno::INVAL)) | None => rustix::fs::open(path, flags, Mode::empty()),
         Some(opened) => opened,

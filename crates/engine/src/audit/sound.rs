@@ -12,7 +12,7 @@ const MOST_PARTS: usize = 1024;
 
 /// Complains about a host's plan that no planner made.
 pub(super) fn check(plan: &HostPlan) -> Result<(), &'static str> {
-    let grain = plan.contents.grain.0;
+    let grain = plan.engine.contents.grain.0;
     if !grain.is_power_of_two() || !(512..=1 << 20).contains(&grain) {
         return Err("its blocks have a size that none can have");
     }

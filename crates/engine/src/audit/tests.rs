@@ -9,10 +9,10 @@ use model::audit::DamageKind;
 use model::event::HostStart;
 use model::load::SizeMix;
 use model::plan::FleetPolicy;
-use model::plan::{Contents, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
+use model::plan::{Contents, EngineSettings, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
 use model::rng::Rng;
 use model::sample::WorkerSample;
-use model::spec::{Backend, OnLostHost, Poll};
+use model::spec::{Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Event, IntervalSample, Op, Phase, StageKind};
 use std::path::Path;
@@ -33,30 +33,21 @@ fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
         let kind = if number == 0 { StageKind::Prepare } else { StageKind::Measure };
         HostStage { stage: number as u32, kind, works: vec![work.clone()], workers: (0..2).map(worker).collect() }
     };
-    HostPlan {
-        run_id: "r".into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::seconds(1),
-        backend: Backend::Sync,
-        poll: Poll::None,
+    let engine = EngineSettings {
         direct: false,
-        raw_latencies: false,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
         evict: true,
-        drop_caches: false,
         patience: Nanos::seconds(1),
         contents: Contents { verify: true, filled: true, grain: Bytes(grain), ..Contents::RANDOM },
+        ..EngineSettings::simple(Backend::Sync)
+    };
+    HostPlan {
         targets: vec![Target {
             path: root.clone(),
             kind: PlannedTarget::Directory { root: root.clone() },
             files: (0..files).map(file).collect(),
         }],
-        trees: Vec::new(),
-        parts: Vec::new(),
         stages: works.iter().enumerate().map(stage).collect(),
+        ..HostPlan::empty("r", Nanos::seconds(1), engine)
     }
 }
 
@@ -69,7 +60,7 @@ fn plan(host: &HostPlan) -> Plan {
         seed: 1,
         scale: Scale::FULL,
         interval: host.interval,
-        backend: host.backend,
+        backend: host.engine.backend,
         direct: false,
         existing: false,
         hosts_from: vec![],
@@ -435,7 +426,7 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     let expected = [vec![(0, 0, 512)], vec![(0, 512, 512)], vec![(0, 1024, 256), (1, 0, 1)]];
     assert_eq!(batches(&files, 4096, 512), expected);
     // A run that is not checked says so.
-    host.contents.verify = false;
+    host.engine.contents.verify = false;
     let record = Record::new(plan(&host), Vec::new(), String::new(), 0);
     assert!(matches!(audit_error(&record, &options), AuditError::Usage(_)));
 }
@@ -489,7 +480,7 @@ fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -
             recorded.push(stage);
         }
         let targets = place as u32..place as u32 + 1;
-        let engine = model::plan::PartEngine::of(plan);
+        let engine = plan.engine.clone();
         whole.parts.push(model::plan::Part { stages: numbers.to_vec(), targets, trees: 0..0, engine });
     }
     whole.stages.sort_by_key(|stage| stage.stage);

@@ -37,7 +37,7 @@ pub(crate) struct HostContents {
 impl HostContents {
     /// Makes the memory that contents and their check need, for a run that wrote nothing yet.
     pub(crate) fn new(plan: &HostPlan) -> HostContents {
-        let contents = plan.contents;
+        let contents = plan.engine.contents;
         HostContents {
             contents,
             pool: Pool::new(contents.seed),

@@ -39,8 +39,8 @@ impl Identity {
     /// What `plan`'s host writes into its headers.
     pub(crate) fn of(plan: &HostPlan) -> Identity {
         let bytes = plan.run_id.bytes().map(u64::from);
-        let run = bytes.fold(plan.contents.seed, |run, byte| derive(run, &[byte]));
-        Identity { run, host: plan.host as u16, filled: plan.contents.filled }
+        let run = bytes.fold(plan.engine.contents.seed, |run, byte| derive(run, &[byte]));
+        Identity { run, host: plan.host as u16, filled: plan.engine.contents.filled }
     }
 
     /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose generation must be at least `floor`; 0 where this

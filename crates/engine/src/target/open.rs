@@ -123,7 +123,7 @@ impl OpenTargets {
         if self.world.is_some() {
             return Ok(0);
         }
-        patiently(self.plan.patience, &self.haste.clone(), Doing::Removing, |progress| self.remove_now(progress))
+        patiently(self.plan.engine.patience, &self.haste.clone(), Doing::Removing, |progress| self.remove_now(progress))
     }
 
     /// Closes everything and leaves it as it is.
@@ -134,7 +134,7 @@ impl OpenTargets {
         if self.world.is_some() {
             return Ok(());
         }
-        patiently(self.plan.patience, &self.haste.clone(), Doing::Closing, |progress| {
+        patiently(self.plan.engine.patience, &self.haste.clone(), Doing::Closing, |progress| {
             progress.at(&self.names());
             drop(self);
             Ok(())
@@ -205,9 +205,9 @@ pub fn open_in(plan: HostPlan, haste: &Haste) -> Result<OpenTargets, EngineError
     raise_file_limit();
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
-    if is_simulated && !plan.backend.sends_nothing() {
+    if is_simulated && !plan.engine.backend.sends_nothing() {
         let world = Some(Arc::new(Mutex::new(World::new(&[&plan])?)));
-        let backend = plan.backend;
+        let backend = plan.engine.backend;
         let (files, trees, claims, notes) = (Arc::new([]), Arc::new([]), Vec::new(), Vec::new());
         return Ok(OpenTargets {
             backend,
@@ -222,7 +222,7 @@ pub fn open_in(plan: HostPlan, haste: &Haste) -> Result<OpenTargets, EngineError
             haste: haste.clone(),
         });
     }
-    let (patience, theirs) = (plan.patience, haste.clone());
+    let (patience, theirs) = (plan.engine.patience, haste.clone());
     patiently(patience, haste, Doing::Opening, |progress| open_now(plan, contents, theirs, progress))
 }
 
@@ -236,7 +236,7 @@ fn open_now(
     let mut opener =
         Opener { plan: &plan, progress, files: Vec::new(), made: Vec::new(), claims: Vec::new(), notes: Vec::new() };
     let backend = opener.choose_backend();
-    if !plan.backend.sends_nothing() {
+    if !plan.engine.backend.sends_nothing() {
         for target in &plan.targets {
             if let Err(error) = opener.open(target) {
                 opener.take_back();
@@ -272,7 +272,7 @@ fn open_now(
 /// As [`open`].
 pub fn open_together(plan: HostPlan, together: &Together, haste: &Haste) -> Result<OpenTargets, EngineError> {
     let mut targets = open_in(plan, haste)?;
-    if targets.world.is_some() && targets.plan.virtual_time {
+    if targets.world.is_some() && targets.plan.engine.virtual_time {
         targets.together = Some(together.clone());
     }
     Ok(targets)
@@ -348,12 +348,12 @@ impl Opener<'_> {
 
     /// What of the plan the chosen backend cannot do, where no note says so yet.
     fn say_what_is_lost(&mut self, backend: Backend) {
-        let cached = !self.plan.direct || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
+        let cached = !self.plan.engine.direct || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
         let is_said = self.notes.iter().any(|note| note.detail.ends_with(ONE_AFTER_THE_OTHER));
         if backend == Backend::Libaio && cached && !is_said {
             self.note(NoteKind::EngineDegraded, format!("libaio {ONE_AFTER_THE_OTHER}"));
         }
-        let wanted = self.plan.poll;
+        let wanted = self.plan.engine.poll;
         if wanted != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
             self.note(NoteKind::EngineDegraded, format!("poll {wanted}: there is none with {backend}"));
         }
@@ -369,7 +369,7 @@ impl Opener<'_> {
     fn choose_backend(&mut self) -> Backend {
         let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
         let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
-        let (backend, detail) = fallback(self.plan.backend, ring, aio, self.plan.direct, trims);
+        let (backend, detail) = fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);
         if let Some(detail) = detail {
             self.note(NoteKind::BackendFallback, detail);
         }
@@ -428,7 +428,7 @@ impl Opener<'_> {
 
     /// Opens a file that another host of the run makes, once it has its size. Our marker, which that host holds, keeps other runs away.
     fn open_joined(&mut self, file: &TargetFile) -> Result<(), EngineError> {
-        let give_up = Instant::now() + Duration::from_nanos(self.plan.patience.0);
+        let give_up = Instant::now() + Duration::from_nanos(self.plan.engine.patience.0);
         loop {
             self.progress.at(&file.path);
             // Looked at by its name, so that a network file system asks again.
@@ -496,7 +496,7 @@ impl Opener<'_> {
     fn open_direct(&mut self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, EngineError> {
         self.progress.at(path);
         let flags = flags | OFlags::CLOEXEC;
-        if self.plan.direct {
+        if self.plan.engine.direct {
             match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
                 Err(Errno::INVAL) => {
                     self.note(NoteKind::DirectRefused, format!("{path}: the file system refuses O_DIRECT"));

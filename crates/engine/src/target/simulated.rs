@@ -158,7 +158,7 @@ impl World {
             let why = "a run has one cluster, and this is a second one";
             return Err(EngineError::target(path, why, "name the same cluster for every target"));
         }
-        if !plan.virtual_time {
+        if !plan.engine.virtual_time {
             let why = "a simulated cluster lives in virtual time alone";
             return Err(EngineError::target(path, why, "leave out engine.time = \"real\""));
         }

@@ -2,8 +2,8 @@
 
 use engine::{Control, OpenTargets, run_stage};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{Contents, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker};
-use model::spec::{Access, Backend, CloseTime, FileFsync, Poll};
+use model::plan::{EngineSettings, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker};
+use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, Op, StageKind};
 use std::collections::BTreeMap;
@@ -65,30 +65,16 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         let workers = (0..WORKERS).map(worker).collect();
         HostStage { stage: number as u32, kind: StageKind::Measure, works: vec![work], workers }
     };
+    let engine = EngineSettings { evict: true, raw_latencies: true, ..EngineSettings::simple(Backend::IoUring) };
     HostPlan {
-        run_id: "test".into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::millis(1),
-        backend: Backend::IoUring,
-        poll: Poll::None,
-        direct: true,
-        evict: true,
-        drop_caches: false,
-        patience: Nanos::seconds(30),
-        raw_latencies: true,
-        cpus: Vec::new(),
-        own_cpu: false,
-        virtual_time: false,
-        contents: Contents::RANDOM,
         targets: vec![Target {
             path: root.clone(),
             kind: PlannedTarget::Directory { root: root.clone() },
             files: Vec::new(),
         }],
         trees: (0..trees).map(tree).collect(),
-        parts: Vec::new(),
         stages: ops.iter().enumerate().map(stage).collect(),
+        ..HostPlan::empty("test", Nanos::millis(1), engine)
     }
 }
 

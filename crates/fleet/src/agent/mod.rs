@@ -259,7 +259,7 @@ impl Agent {
         let (guard, theirs) = (self.guard.clone(), plan.clone());
         let names = plan.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
         // A path is followed to its end, which may be on a mount that does not answer.
-        let checked = engine::patiently(plan.patience, &self.haste, Doing::Looking, move |progress| {
+        let checked = engine::patiently(plan.engine.patience, &self.haste, Doing::Looking, move |progress| {
             progress.at(&names);
             Ok(guard.check_plan(&theirs))
         });

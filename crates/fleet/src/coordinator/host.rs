@@ -81,7 +81,7 @@ impl Host {
             clock: HostClock::default(),
             start_error_ns: 0,
             next_interval: 0,
-            patience_ns: plan.patience.0,
+            patience_ns: plan.engine.patience.0,
             absence: Absence::default(),
             heard_ns: 0,
             ping_at_ns: 0,

@@ -294,7 +294,7 @@ mod tests {
     fn what_may_not_run_is_left_out_and_said() {
         let from_a_file = with_prerun(plan(1, 1), None);
         let mut simulated = with_prerun(plan(1, 1), Some("drop"));
-        simulated.hosts[0].virtual_time = true;
+        simulated.hosts[0].engine.virtual_time = true;
         for plan in [from_a_file, simulated] {
             let mut coordinator = all(&plan);
             let next = run(&mut coordinator, [vec![Input::Begin, ready(0)], stage(0)].concat());

@@ -100,8 +100,9 @@ pub(super) struct Returning {
 
 /// Why no host may come back to a run of this plan, in words; `None` where they may.
 fn why_not(plan: &Plan) -> Option<&'static str> {
-    let checks =
-        |host: &HostPlan| host.contents.verify || host.parts.iter().any(|part: &Part| part.engine.contents.verify);
+    let checks = |host: &HostPlan| {
+        host.engine.contents.verify || host.parts.iter().any(|part: &Part| part.engine.contents.verify)
+    };
     let mut hosts = plan.hosts.iter();
     if hosts.clone().any(checks) {
         return Some("reads are checked, and of which generation each block is only the agent knew that is gone");

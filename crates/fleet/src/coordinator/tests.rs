@@ -9,27 +9,7 @@ use model::units::{Bytes, Nanos, Percent};
 pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
     let stop = Stop::After(Nanos::seconds(1));
     let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, stop);
-    let host = model::HostPlan {
-        run_id: "r".into(),
-        host: 0,
-        hostname: "h".into(),
-        interval: Nanos::seconds(1),
-        backend: Backend::Null,
-        poll: model::spec::Poll::None,
-        direct: true,
-        evict: false,
-        drop_caches: false,
-        patience: Nanos::seconds(30),
-        raw_latencies: false,
-        cpus: vec![],
-        own_cpu: false,
-        virtual_time: false,
-        contents: model::plan::Contents::RANDOM,
-        targets: vec![],
-        trees: Vec::new(),
-        parts: Vec::new(),
-        stages: vec![],
-    };
+    let host = model::HostPlan::empty("r", Nanos::seconds(1), model::plan::EngineSettings::simple(Backend::Null));
     Plan {
         run_id: "r".into(),
         suite: "s".into(),
@@ -491,7 +471,7 @@ fn settling(hosts: usize, virtual_time: bool) -> Plan {
     };
     let shares: Vec<_> = (0..).zip(&plan.stages).map(share).collect();
     for host in &mut plan.hosts {
-        host.virtual_time = virtual_time;
+        host.engine.virtual_time = virtual_time;
         host.stages.clone_from(&shares);
     }
     plan

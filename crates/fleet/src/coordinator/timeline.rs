@@ -50,7 +50,7 @@ impl Timeline {
             events: plan.events.clone(),
             due: Vec::new(),
             current: None,
-            in_real_time: plan.hosts.iter().all(|host| !host.virtual_time),
+            in_real_time: plan.hosts.iter().all(|host| !host.engine.virtual_time),
             commands: Vec::new(),
             commands_begun: 0,
             heat: Heat::new(plan.hosts.len()),
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn simulated_time_goes_by_samples_and_runs_no_command() {
         let mut plan = plan(1, 1);
-        plan.hosts[0].virtual_time = true;
+        plan.hosts[0].engine.virtual_time = true;
         plan.events = vec![
             event("e", EventTime::After(Nanos::millis(500)), Some("rm")),
             event("f", EventTime::After(Nanos::millis(600)), None),

@@ -65,7 +65,7 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
     };
     let plan = &scenario.plan;
     // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given up.
-    let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].patience.0 + 60 * SECOND;
+    let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].engine.patience.0 + 60 * SECOND;
     let stages_ns: u64 = plan.fixed_time().0;
     // Before each, those that are away are waited for once.
     let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * (wait_ns + WAIT_NS);

@@ -8,10 +8,11 @@ use super::{MILLI, SECOND};
 use model::HostPlan;
 use model::Scale;
 use model::plan::{
-    Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop, Target, TargetFile, Work, Worker,
+    EngineSettings, Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop, Target, TargetFile,
+    Work, Worker,
 };
 use model::rng::{Rng, derive};
-use model::spec::{Access, Backend, OnLostHost, Poll};
+use model::spec::{Access, Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
 
 /// A whole fleet and its fate.
@@ -227,25 +228,9 @@ impl HostScript {
 fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
     let interval = Nanos(size.interval_ns);
     let host = |number: u32| HostPlan {
-        run_id: "r".into(),
         host: number,
         hostname: format!("h{number}"),
-        interval,
-        backend: Backend::Sync,
-        poll: Poll::None,
-        direct: true,
-        patience: Nanos::seconds(30),
-        raw_latencies: false,
-        drop_caches: false,
-        evict: false,
-        cpus: Vec::new(),
-        own_cpu: false,
-        virtual_time: false,
-        contents: model::plan::Contents::RANDOM,
-        targets: Vec::new(),
-        trees: Vec::new(),
-        parts: Vec::new(),
-        stages: Vec::new(),
+        ..HostPlan::empty("r", interval, EngineSettings::simple(Backend::Sync))
     };
     let stages = (0..).zip(&size.stages_ns).map(|(point, ns)| Stage {
         kind: StageKind::Measure,
@@ -301,6 +286,8 @@ pub(super) fn with_engines(scenario: &mut Scenario) {
                 workers: (0..2).map(|worker| share(worker, stage)).collect(),
             })
             .collect();
-        script.load = Load::by_engine(&HostPlan { virtual_time: true, ..host.clone() });
+        let mut in_virtual_time = host.clone();
+        in_virtual_time.engine.virtual_time = true;
+        script.load = Load::by_engine(&in_virtual_time);
     }
 }

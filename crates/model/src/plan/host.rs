@@ -7,17 +7,9 @@ use crate::units::{Bytes, Nanos, Percent};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// One host's share of a run: all that its agent needs to know.
+/// How a host loads: a whole plan, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostPlan {
-    /// The run's name, for the marker.
-    pub run_id: String,
-    /// The host's number, from 0.
-    pub host: u32,
-    /// Its name, for people.
-    pub hostname: String,
-    /// The length of one sample.
-    pub interval: Nanos,
+pub struct EngineSettings {
     /// How requests reach the kernel.
     pub backend: Backend,
     /// Who looks for requests and completions.
@@ -40,20 +32,67 @@ pub struct HostPlan {
     pub virtual_time: bool,
     /// What written blocks hold.
     pub contents: Contents,
+}
+
+/// One host's share of a run: all that its agent needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPlan {
+    /// The run's name, for the marker.
+    pub run_id: String,
+    /// The host's number, from 0.
+    pub host: u32,
+    /// Its name, for people.
+    pub hostname: String,
+    /// The length of one sample.
+    pub interval: Nanos,
+    /// How it loads. Where there are parts, each has settings of its own.
+    pub engine: EngineSettings,
     /// What it loads.
     pub targets: Vec<Target>,
     /// The trees of its metadata workloads.
-    #[serde(default)]
     pub trees: Vec<Tree>,
     /// Its stages; as many as the plan has.
     pub stages: Vec<HostStage>,
     /// What is opened and released by itself, in the order of the first stages; every stage, target and tree is in one of them. None where all of
     /// it is one: without scenarios, or where they have one layout in common.
-    #[serde(default)]
     pub parts: Vec<Part>,
 }
 
+impl EngineSettings {
+    /// Settings to begin from: random bytes past the page cache, by workers that stay on no processor, and half a minute of patience.
+    pub fn simple(backend: Backend) -> EngineSettings {
+        EngineSettings {
+            backend,
+            poll: Poll::None,
+            direct: true,
+            evict: false,
+            drop_caches: false,
+            patience: Nanos::seconds(30),
+            raw_latencies: false,
+            cpus: Vec::new(),
+            own_cpu: false,
+            virtual_time: false,
+            contents: Contents::RANDOM,
+        }
+    }
+}
+
 impl HostPlan {
+    /// The plan of host 0, named `h`, that has nothing to load and nothing to do: a plan to begin from.
+    pub fn empty(run_id: &str, interval: Nanos, engine: EngineSettings) -> HostPlan {
+        HostPlan {
+            run_id: run_id.to_owned(),
+            host: 0,
+            hostname: "h".to_owned(),
+            interval,
+            engine,
+            targets: Vec::new(),
+            trees: Vec::new(),
+            stages: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
     /// The files of all targets in order: what [`Extent::file`] counts.
     pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
         self.targets.iter().flat_map(|target| &target.files)
@@ -75,34 +114,7 @@ pub struct Part {
     /// The places of its trees among those of the host.
     pub trees: Range<u32>,
     /// How it is loaded.
-    pub engine: PartEngine,
-}
-
-/// What a part has of its own of how a host loads; the fields are those of [`HostPlan`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartEngine {
-    /// See [`HostPlan::backend`].
-    pub backend: Backend,
-    /// See [`HostPlan::poll`].
-    pub poll: Poll,
-    /// See [`HostPlan::direct`].
-    pub direct: bool,
-    /// See [`HostPlan::evict`].
-    pub evict: bool,
-    /// See [`HostPlan::drop_caches`].
-    pub drop_caches: bool,
-    /// See [`HostPlan::patience`].
-    pub patience: Nanos,
-    /// See [`HostPlan::raw_latencies`].
-    pub raw_latencies: bool,
-    /// See [`HostPlan::cpus`].
-    pub cpus: Vec<u32>,
-    /// See [`HostPlan::own_cpu`].
-    pub own_cpu: bool,
-    /// See [`HostPlan::virtual_time`].
-    pub virtual_time: bool,
-    /// See [`HostPlan::contents`].
-    pub contents: Contents,
+    pub engine: EngineSettings,
 }
 
 /// What written blocks hold, and whether reads are checked.

@@ -10,7 +10,8 @@ use crate::event::NoteKind;
 use crate::load::{Pace, Part, SizeMix, Skew};
 use crate::metadata::MetadataWork;
 use crate::plan::{
-    Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
+    EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop,
+    Target, Work, Worker,
 };
 use crate::rng::derive;
 use crate::spec::{
@@ -262,18 +263,20 @@ pub(super) fn host_plan(
         host: host.number,
         hostname: host.facts.hostname.clone(),
         interval,
-        backend: engine.backend.value,
-        poll: engine.poll.value,
-        direct: engine.direct.value,
-        evict: engine.evict.value,
-        drop_caches: engine.drop_caches.value,
-        patience: engine.patience.value,
-        raw_latencies: engine.raw_latencies.value,
-        cpus: cpus(engine.pin.value, host.facts),
-        own_cpu: engine.pin.value == Pin::Core,
-        virtual_time: engine.time.value == Time::Virtual
-            && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
-        contents,
+        engine: EngineSettings {
+            backend: engine.backend.value,
+            poll: engine.poll.value,
+            direct: engine.direct.value,
+            evict: engine.evict.value,
+            drop_caches: engine.drop_caches.value,
+            patience: engine.patience.value,
+            raw_latencies: engine.raw_latencies.value,
+            cpus: cpus(engine.pin.value, host.facts),
+            own_cpu: engine.pin.value == Pin::Core,
+            virtual_time: engine.time.value == Time::Virtual
+                && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
+            contents,
+        },
         targets: host.targets,
         trees,
         parts: Vec::new(),

@@ -290,7 +290,7 @@ fn workers_run_where_the_devices_hang() {
         let hosts = [host(nodes.iter().map(on).collect())];
         let request =
             Request { run_id: "r", spec: &spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts: &hosts };
-        plan(&request).expect("a plan").hosts[0].cpus.clone()
+        plan(&request).expect("a plan").hosts[0].engine.cpus.clone()
     };
     assert_eq!(cpus("node", &[None]), [0; 0], "nobody tells where the device hangs");
     assert_eq!(cpus("node", &[Some(1)]), [2, 3]);

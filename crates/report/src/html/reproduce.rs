@@ -51,7 +51,7 @@ pub enum Bypassed {
 
 /// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of the first scenario alone.
 pub fn is_bypassed(plan: &Plan) -> Bypassed {
-    let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.direct);
+    let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.engine.direct);
     let parts = plan.hosts.iter().flat_map(|host| &host.parts).map(|part| part.engine.direct);
     let all: Vec<bool> = own.chain(parts).collect();
     let is_any = |wanted| all.contains(&wanted);
@@ -126,7 +126,7 @@ pub fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::plan::{Part, PartEngine};
+    use model::plan::{EngineSettings, Part};
     use model::{Fraction, Scale};
 
     fn plan() -> Plan {
@@ -135,15 +135,15 @@ mod tests {
 
     fn set_direct(plan: &mut Plan, direct: bool) {
         plan.direct = direct;
-        plan.hosts.iter_mut().for_each(|host| host.direct = direct);
+        plan.hosts.iter_mut().for_each(|host| host.engine.direct = direct);
     }
 
     #[test]
     fn what_one_scenario_does_is_not_made_that_of_all() {
         let mut plan = plan();
         set_direct(&mut plan, false);
-        let buffered = Part { engine: PartEngine::of(&plan.hosts[0]), targets: 0..1, trees: 0..0, stages: vec![0] };
-        let direct = Part { engine: PartEngine { direct: true, ..buffered.engine.clone() }, ..buffered.clone() };
+        let buffered = Part { engine: plan.hosts[0].engine.clone(), targets: 0..1, trees: 0..0, stages: vec![0] };
+        let direct = Part { engine: EngineSettings { direct: true, ..buffered.engine.clone() }, ..buffered.clone() };
         plan.hosts[0].parts = vec![buffered.clone(), direct];
         assert_eq!(is_bypassed(&plan), Bypassed::Sometimes);
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");

@@ -2,7 +2,7 @@
 
 use super::migration::Migration;
 use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
-use crate::parse::clip;
+use crate::quantity::clip;
 use crate::quantity::{parse_bytes, parse_ns};
 use model::{Bytes, EventTime, Nanos, Percent};
 

@@ -256,7 +256,7 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
 #[test]
 fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
     let mut plan = points(2, 2);
-    plan.hosts.iter_mut().for_each(|host| host.contents.verify = true);
+    plan.hosts.iter_mut().for_each(|host| host.engine.contents.verify = true);
     let mut coordinator = in_first_point(&plan);
     let told = coordinator.step(lost(1), Now::default());
     let said = told.iter().find_map(|action| match action {

@@ -1,7 +1,7 @@
 //! Joins the plans of scenarios into one: their stages in the order in which they run, their layouts behind each other.
 
 use super::SCENARIO_AXIS;
-use crate::plan::{HostPlan, HostStage, Part, PartEngine, Plan, PlannedTarget, Point, Stage, StageKind};
+use crate::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage, StageKind};
 use crate::testbed::scenario_suffix;
 
 /// One stage of one scenario.
@@ -80,7 +80,7 @@ fn groups(plans: &[Plan], in_turns: bool) -> Vec<Vec<usize>> {
 /// Whether two plans differ in nothing but their stages.
 fn is_same_layout(one: &Plan, other: &Plan) -> bool {
     let same = |(one, other): (&HostPlan, &HostPlan)| {
-        (&one.targets, &one.trees) == (&other.targets, &other.trees) && PartEngine::of(one) == PartEngine::of(other)
+        (&one.targets, &one.trees) == (&other.targets, &other.trees) && one.engine == other.engine
     };
     let owners = |plan: &Plan| plan.places.iter().map(|place| place.owners.clone()).collect::<Vec<_>>();
     one.hosts.iter().zip(&other.hosts).all(same) && owners(one) == owners(other)
@@ -143,7 +143,7 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
             offsets[*scenario] = (files, tree);
         }
         files = files.saturating_add(mine.files().count() as u32);
-        joined.patience = joined.patience.max(mine.patience);
+        joined.engine.patience = joined.engine.patience.max(mine.engine.patience);
         joined.targets.extend(mine.targets.iter().cloned());
         let moved = |old: &crate::metadata::Tree| crate::metadata::Tree { target: old.target + target, ..old.clone() };
         joined.trees.extend(mine.trees.iter().map(moved));
@@ -151,7 +151,7 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
             stages: shared.turns.clone(),
             targets: target..joined.targets.len() as u32,
             trees: tree..joined.trees.len() as u32,
-            engine: PartEngine::of(mine),
+            engine: mine.engine.clone(),
         });
     }
     for (number, turn) in (0..).zip(turns) {

@@ -1,5 +1,5 @@
 use crate::Spec;
-use crate::plan::{HostPlan, Part, Plan, PlannedTarget, StageKind};
+use crate::plan::{Part, Plan, PlannedTarget, StageKind};
 use crate::planner::{Request, plan};
 use crate::resume;
 use crate::scale::Scale;
@@ -163,9 +163,10 @@ fn each_part_is_what_it_would_be_without_the_others() {
         plan(&request).expect("a plan").hosts.remove(0)
     };
     let whole = one_host(THREE, Bytes::gib(9)).expect("a plan");
-    let patience = whole.hosts[0].patience;
+    let patience = whole.hosts[0].engine.patience;
     for (number, name) in ["own", "shared", "small"].into_iter().enumerate() {
-        let wanted = HostPlan { patience, ..alone(name) };
+        let mut wanted = alone(name);
+        wanted.engine.patience = patience;
         assert!(wanted.parts.is_empty(), "one layout is no part of anything");
         let mut found = whole.hosts[0].alone(number).expect("a part");
         found.stages.iter_mut().zip(0..).for_each(|(stage, number)| stage.stage = number);

@@ -1,0 +1,79 @@
+//! Asks the hosts what they are before a run.
+
+use super::{Fleet, FleetError, TICK, unix_ns};
+use crate::coordinator::Input;
+use crate::wire::{FromAgent, ToAgent};
+use model::testbed::HostFacts;
+use model::{Kernels, Nanos};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+/// Between two signs of life to agents that are only asked something.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// What a host said of itself, and how it was reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// What it is.
+    pub facts: HostFacts,
+    /// By how much its wall clock is ahead of ours, in ns. For people: nothing is measured by it.
+    pub wall_ahead_ns: i128,
+}
+
+impl Fleet {
+    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing. A target that leaves a call
+    /// unanswered for longer than `patience` cannot be read, and its facts say so.
+    ///
+    /// # Errors
+    /// When an agent is gone, or the run is interrupted.
+    pub fn inspect(&self, targets: &[Vec<String>], patience: Nanos) -> Result<Vec<Told>, FleetError> {
+        let several = self.names.len() > 1;
+        for host in 0..self.names.len() {
+            let targets = targets.get(host).cloned().unwrap_or_default();
+            let host_number = several.then_some(host as u32);
+            let order = ToAgent::Inspect { targets, host: host_number, patience_ns: patience.0 };
+            // One that is gone is heard of below, with the reason.
+            let _ = self.send(host, &order);
+            let _ = self.ping(host);
+        }
+        let mut told: Vec<Option<Told>> = vec![None; self.names.len()];
+        let mut beaten = Instant::now();
+        while told.contains(&None) {
+            self.beat(&mut beaten);
+            match self.inputs.recv_timeout(TICK) {
+                Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
+                    told[host] = Some(self.told(host, *facts, theirs));
+                }
+                Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
+                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        let told: Vec<Told> = told.into_iter().flatten().collect();
+        self.identities.get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
+        let facts: Vec<HostFacts> = told.iter().map(|told| told.facts.clone()).collect();
+        self.kernels.get_or_init(|| Kernels::of(&facts));
+        Ok(told)
+    }
+
+    /// Gives every agent a sign of life, once a second: while one of them waits for a target, none must take us for gone.
+    pub(super) fn beat(&self, beaten: &mut Instant) {
+        if beaten.elapsed() < BEAT {
+            return;
+        }
+        *beaten = Instant::now();
+        for host in 0..self.names.len() {
+            // One that is gone is heard of otherwise.
+            let _ = self.ping(host);
+        }
+    }
+
+    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
+        let name = &self.names[host];
+        if !name.is_empty() {
+            // People know a host by the name that they gave.
+            facts.hostname.clone_from(name);
+        }
+        Told { facts, wall_ahead_ns: i128::from(unix_ns_there) - i128::from(unix_ns()) }
+    }
+}
