@@ -221,3 +221,24 @@ fn completions_manual_suites_and_reference_are_there() {
     assert!(told(&["suites", "--reference"]).contains("`block_size`"));
     assert!(told(&["run", "--help"]).contains("--destroy-data"));
 }
+
+#[test]
+fn the_command_of_a_page_runs_the_same_again() {
+    let folder = scratch();
+    let suite = common::random_suite("mine");
+    fs::write(folder.path().join("my suite.toml"), &suite).expect("written");
+    let line = ["run", "my suite.toml", "--target", "my data", "--set", "measure=200ms", "--out", "run.plimsoll", "-q"];
+    plimsoll(folder.path(), &line).with_code(0);
+    assert_eq!(plimsoll(folder.path(), &["show", "run.plimsoll", "--suite"]).with_code(0).out, suite);
+
+    let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
+    let start = page.find("plimsoll run ").expect("a command");
+    let told: String = page[start..].chars().take_while(|c| *c != '<').collect();
+    let told = told.replace("&#39;", "'").replace("&quot;", "\"");
+    assert_eq!(told.trim_end(), "plimsoll run '--target=my data' --set=measure=200ms 'my suite.toml'");
+    let again =
+        format!("{} --out again.plimsoll --json --quiet", told.trim_end().replacen("plimsoll", common::PLIMSOLL, 1));
+    let ended = std::process::Command::new("sh").args(["-c", &again]).current_dir(folder.path()).output();
+    let json = common::Ended::from(ended.expect("a shell")).with_code(0).json();
+    assert_eq!((&json["suite"], &json["state"]), (&"mine".into(), &"complete".into()));
+}
