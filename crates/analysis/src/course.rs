@@ -32,7 +32,7 @@ pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warnin
 
 /// What settles or does not: the rate; but where the rate is given, the latency. Empty where an interval has none.
 fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
-    let slots = whole(slots);
+    let slots = whole(loaded_by_all(row, slots));
     match row.work.pace {
         Pace::Closed { .. } => slots.iter().map(Slot::iops).collect(),
         Pace::Open { .. } if slots.iter().all(|slot| slot.ios > 0.0) => {
@@ -40,6 +40,13 @@ fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
         }
         Pace::Open { .. } => Vec::new(),
     }
+}
+
+/// Of a measured amount, the intervals that ended before the first worker was done: behind them fewer and fewer load, which is no change of the target's.
+fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
+    let Some(done) = &row.done else { return slots };
+    let end = slots.iter().position(|slot| slot.start_s + slot.length_s > done.first.seconds);
+    slots.get(..end.unwrap_or(slots.len())).unwrap_or_default()
 }
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
@@ -233,6 +240,27 @@ mod tests {
     fn a_change_in_the_middle_is_not_steady_and_says_when() {
         let half = |second: u32| if second < 70 { 1_000.0 } else { 600.0 };
         assert_eq!(codes(100, [&half, &half]), ["level-changed", "not-steady"]);
+    }
+
+    #[test]
+    fn an_amount_is_judged_until_the_first_worker_is_done() {
+        let mut recorded = Recorded::new(READS);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.end();
+        let mut row = results(&recorded.record()).remove(0);
+        let slot = |second: u32| {
+            // From the twentieth second on, workers end one after the other.
+            let ios = if second < 20 { 1_000.0 } else { 100.0 };
+            Slot { start_s: f64::from(second), length_s: 1.0, ios, ..Slot::default() }
+        };
+        let slots: Vec<Slot> = (0..30).map(slot).collect();
+        assert_eq!(levels(&row, &slots).len(), 30, "a time has no such end");
+        let at = |seconds: f64| crate::Progress { seconds, ios: 0, bytes: 0 };
+        row.done = Some(crate::Done { first: at(19.5), last: at(30.0) });
+        assert_eq!(levels(&row, &slots), [1_000.0; 19]);
+        row.done = Some(crate::Done { first: at(0.5), last: at(30.0) });
+        assert!(levels(&row, &slots).is_empty());
     }
 
     #[test]

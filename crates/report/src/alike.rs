@@ -17,7 +17,8 @@ impl Alike {
         let mut rest = sentence;
         let mut before = None;
         while let Some(first) = rest.chars().next() {
-            let length = if may_follow(before) { number_length(rest) } else { 0 };
+            let length =
+                if may_follow(before) { duration_length(rest).unwrap_or_else(|| number_length(rest)) } else { 0 };
             let (taken, behind) = rest.split_at(if length > 0 { length } else { first.len_utf8() });
             if length > 0 {
                 numbers.push((taken.to_owned(), taken.to_owned()));
@@ -88,7 +89,31 @@ fn number_length(text: &str) -> usize {
     if is_name || end == sign { 0 } else { end }
 }
 
+/// The bytes of the duration that the text begins with, if it is one of two units: `2m 05s`, `22h 10m`.
+fn duration_length(text: &str) -> Option<usize> {
+    let (large, rest) = text.split_once(' ')?;
+    let small = rest.split(|c: char| !c.is_alphanumeric()).next()?;
+    parts(large, small)?;
+    Some(large.len() + 1 + small.len())
+}
+
+/// The seconds of a duration's two parts.
+fn parts(large: &str, small: &str) -> Option<f64> {
+    let (hours, minutes) =
+        ((large.strip_suffix('h'), small.strip_suffix('m')), (large.strip_suffix('m'), small.strip_suffix('s')));
+    let (large, small, unit_s) = match (hours, minutes) {
+        ((Some(hours), Some(minutes)), _) => (hours, minutes, 60.0),
+        (_, (Some(minutes), Some(seconds))) => (minutes, seconds, 1.0),
+        _ => return None,
+    };
+    let whole = |digits: &str| digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    Some((f64::from(whole(large)?) * 60.0 + f64::from(whole(small)?)) * unit_s)
+}
+
 fn value(number: &str) -> f64 {
+    if let Some(seconds) = number.split_once(' ').and_then(|(large, small)| parts(large, small)) {
+        return seconds;
+    }
     number.replace(',', "").replace('−', "-").parse().unwrap_or(f64::NAN)
 }
 
@@ -128,6 +153,13 @@ mod tests {
         ];
         assert_eq!(merged(&apart), apart);
         assert_eq!(merged(&["1 of 4 in [1, 2]", "3 of 4 in [1, 3]"]), ["1 to 3 of 4 in [1, 2 to 3]"]);
+    }
+
+    #[test]
+    fn durations_are_numbers_as_a_whole() {
+        let told = merged(&["at 27m 48s, to 86 % of it", "at 13m 12s, to 75 % of it", "at 2h 05m, to 80 % of it"]);
+        assert_eq!(told, ["at 13m 12s to 2h 05m, to 75 to 86 % of it"]);
+        assert_eq!(merged(&["5m and 3", "6m and 3"]).len(), 2, "a name, not a duration");
     }
 
     #[test]
