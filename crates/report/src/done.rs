@@ -31,8 +31,7 @@ fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Col
         column("load", true, Want::Folded, names(&|row| label(row))),
         column("op", true, Want::Whole, names(&|row| row.op.name().to_owned())),
     ];
-    // The word that fits both, where some are of blocks.
-    let rate = words::rate_unit(all.iter().map(|(row, _)| row.op).find(|op| op.is_metadata()).unwrap_or(Op::Read));
+    let rate = words::rate_head(all.iter().map(|(row, _)| *row));
     let moves = all.iter().any(|(row, _)| row.moves_bytes());
     for (head, progress) in [("first", (|done| done.first) as fn(&Done) -> Progress), ("last", |done| done.last)] {
         let cells = |cell: &dyn Fn(&ResultRow, &Progress) -> String| {

@@ -191,8 +191,8 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
 }
 
 /// What a column of rates is called: the usual word where all rows are of blocks, one that fits both where some are not.
-pub fn rate_head(rows: &[ResultRow]) -> &'static str {
-    if rows.iter().any(|row| row.work.metadata.is_some()) { "op/s" } else { "IOPS" }
+pub fn rate_head<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> &'static str {
+    rate_unit(rows.into_iter().map(|row| row.op).find(|op| op.is_metadata()).unwrap_or(Op::Read))
 }
 
 /// What the rate of `op` alone is called.
@@ -286,7 +286,7 @@ pub fn errno(errno: i32) -> String {
 
 /// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.
 pub fn done(row: &ResultRow, done: &Done) -> String {
-    let unit = rate_head(std::slice::from_ref(row));
+    let unit = rate_unit(row.op);
     let at = |progress: &Progress| {
         let time = Nanos((progress.seconds * 1e9).round() as u64);
         let rate = format!("{} {unit}", iops(progress.iops()));
