@@ -41,6 +41,9 @@ fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_th
     assert_eq!(told["comparisons"][0]["points"][0]["one_finding"], true);
     compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(6);
     compare(folder.path(), &["--fail-if", "iops < -50%", "--fail-if", "mean > 90%"]).with_code(0);
+    // Of this figure nobody knows what is chance: it closes no gate, and opens none.
+    let unknown = compare(folder.path(), &["--fail-if", "latency-deviation < 1000%"]).with_code(2);
+    assert!(unknown.err.contains("decides nothing"), "{}", unknown.err);
     let page = folder.path().join("page.html");
     compare(folder.path(), &["-o", "page.html"]).with_code(0);
     let page = std::fs::read_to_string(page).expect("a page");
@@ -105,6 +108,10 @@ fn repetitions_of_a_suite_are_taken_together() {
     let points = told["comparisons"][0]["points"].as_array().expect("points");
     assert_eq!(points.len(), 2, "one for each depth");
     assert!(points.iter().all(|point| point["repetitions"] == serde_json::json!([3, 3])), "{told}");
+    let closed = compare(folder.path(), &["--fail-if", "iops > 5%"]).with_code(6);
+    let lines: Vec<&str> =
+        closed.err.lines().filter(|line| line.starts_with("fail-if   iops > 5%: w (depth=")).collect();
+    assert!(lines.len() == 2 && lines[0] != lines[1], "each names its point: {}", closed.err);
     let rate = figure(&told, "iops");
     assert!(rate["verdict"] == "higher" && (rate["percent"].as_f64().expect("a figure") - 25.0).abs() < 4.0, "{rate}");
 }
@@ -117,6 +124,8 @@ fn a_gate_with_nothing_to_look_at_is_no_open_gate() {
     let ended = compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(2);
     assert!(ended.out.contains("block size: 4 KiB against 64 KiB"), "{}", ended.out);
     assert!(ended.err.contains("nothing to look at"), "{}", ended.err);
+    let ended = compare(folder.path(), &[]).with_code(2);
+    assert!(ended.out.contains("block size") && ended.err.contains("no point that can be compared"), "{ended:#?}");
     compare(folder.path(), &["--fail-if", "speed < -5%"]).with_code(2);
     plimsoll(folder.path(), &["compare", "base.plimsoll"]).with_code(2);
     plimsoll(folder.path(), &["compare", "base.plimsoll", "missing.plimsoll"]).with_code(5);

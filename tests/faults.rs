@@ -3,12 +3,13 @@
 mod common;
 
 use common::{
-    Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text, wait_for_samples,
+    Ended, Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text, wait_for_samples,
     wait_until,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run that takes longer than any test waits: reads of 16 MiB.
@@ -63,6 +64,55 @@ fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
     }
 }
 
+/// Runs the program behind `before`, a line of the shell.
+fn behind(before: &str, folder: &Path, args: &[&str]) -> Ended {
+    let mut shell = Command::new("bash");
+    let line = format!("{before} && exec \"$0\" \"$@\"");
+    shell.args(["-c", &line]).arg(env!("CARGO_BIN_EXE_plimsoll")).args(args).current_dir(folder);
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    end(shell.spawn().expect("bash"))
+}
+
+const SHORT: [&str; 9] = ["run", "--rw", "randwrite", "--size", "8M", "--runtime", "1", "--out", "run.plimsoll"];
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_of_the_run_and_leaves_nothing_on_the_target() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).expect("room");
+    // In KiB: room for the run file, none for the layout.
+    let ended = behind("ulimit -f 4096", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(3);
+    assert!(ended.err.contains("File too large"), "{ended:#?}");
+    assert_eq!(names(&data), Vec::<String>::new(), "a folder that was there is as it was");
+}
+
+#[test]
+fn too_little_address_space_is_said_before_anything_is_touched() {
+    let folder = scratch();
+    let ended = behind("ulimit -v 300000", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(4);
+    assert!(ended.err.contains("ulimit -v") && !ended.err.contains("panicked"), "{ended:#?}");
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn too_few_threads_are_said_before_anything_is_touched() {
+    let group = format!("/sys/fs/cgroup/pids/plimsoll-test-{}", std::process::id());
+    if fs::create_dir(&group).is_err() {
+        println!(
+            "SKIPPED: too_few_threads_are_said_before_anything_is_touched, because there is no control group of pids to make"
+        );
+        return;
+    }
+    let folder = scratch();
+    let before = format!("echo 2 > {group}/pids.max && echo $$ > {group}/cgroup.procs");
+    let ended = behind(&before, folder.path(), &[&SHORT[..], &["data"]].concat());
+    wait_until("the control group is empty", || fs::remove_dir(&group).is_ok());
+    let ended = ended.with_code(4);
+    assert!(ended.err.contains("pids.max") && !ended.err.contains("panicked"), "{ended:#?}");
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
 #[test]
 fn ctrl_c_once_stops_keeps_and_reports_the_part() {
     let folder = scratch();
@@ -109,7 +159,7 @@ fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
 fn on_a_disk_that_fills_up(
     extra: &[&str],
     enough: Option<fn(&serde_json::Value) -> bool>,
-) -> (common::Ended, serde_json::Value, Vec<String>) {
+) -> (Ended, serde_json::Value, Vec<String>) {
     // ext2 has no fallocate: blocks are taken when they are written.
     let disk = Mounted::new("mkfs.ext2", 256);
     let folder = scratch();
@@ -217,7 +267,7 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
     let mut nobody = Command::new("setpriv");
     nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).current_dir(folder.path());
     nobody.args(["run", "smoke", "--json", "--out", "run.plimsoll"]);
-    let ended = common::Ended::from(nobody.output().expect("setpriv starts"));
+    let ended = Ended::from(nobody.output().expect("setpriv starts"));
     drop(forbidden);
     let json = ended.with_code(0).json();
     for row in json["results"].as_array().expect("rows") {
@@ -302,4 +352,19 @@ fn somebodys_files_are_never_touched() {
     // Not by `clean` either.
     plimsoll(folder.path(), &["clean", "theirs"]).with_code(3);
     assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
+}
+
+#[test]
+fn ctrl_c_ends_an_interval_of_virtual_time_that_takes_hours_of_ours() {
+    let folder = scratch();
+    // Some 60 million requests a second, for a minute: a day of any processor.
+    let target = "sim:constant,service=1us,servers=64,capacity=64MiB";
+    let line = ["run", "--rw", "randread", "--iodepth", "64", "--size", "64M", "--runtime", "60", target];
+    let more = ["--set", "interval=60s", "--set", "prepare=false", "--events", "events", "--out", "run.plimsoll"];
+    let mut child = start(folder.path(), &[&line[..], &more].concat());
+    let events = folder.path().join("events");
+    wait_until("the stage", || fs::read_to_string(&events).is_ok_and(|told| told.contains("stage_started")));
+    signal(&child, "INT");
+    wait_until("the end", || child.try_wait().expect("ours").is_some());
+    end(child).with_code(130);
 }

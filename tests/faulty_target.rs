@@ -101,6 +101,49 @@ fn the_file_system_of_these_tests_does_what_it_is_told() {
 }
 
 #[test]
+fn a_file_system_that_hides_open_files_is_left_as_it_was() {
+    if !has_fuse("a file system that hides open files") {
+        return;
+    }
+    let fs = FaultyFs::that_hides();
+    // It does what libfuse does.
+    let open = fs::File::create(fs.path().join("open")).expect("a file");
+    fs::remove_file(fs.path().join("open")).expect("removed");
+    assert!(names(fs.path())[0].starts_with(".fuse_hidden"), "{:?}", names(fs.path()));
+    drop(open);
+    wait_until("the hidden file is gone", || names(fs.path()).is_empty());
+    // Beside somebody's file, so that the run makes a folder of its own there.
+    fs::write(fs.path().join("foreign"), "precious").expect("a file");
+    for backend in BACKENDS {
+        let folder = scratch();
+        let ended = plimsoll(folder.path(), &arguments(backend, "randrw", "1", text(fs.path()))).with_code(0);
+        assert!(!ended.err.contains("cannot be removed"), "{ended:?}");
+        assert_eq!(names(fs.path()), ["foreign"], "{backend}");
+    }
+}
+
+#[test]
+fn a_marker_that_cannot_be_read_is_not_told_as_somebody_elses() {
+    if !has_fuse("a marker that cannot be read") {
+        return;
+    }
+    let fs = FaultyFs::new();
+    let (folder, target) = (scratch(), fs.path().join("data"));
+    let run = arguments("sync", "randwrite", "1", text(&target));
+    plimsoll(folder.path(), &[&run[..], &["--keep-data"]].concat()).with_code(0);
+    fs.set(Behaviour { refuse_reads: true, ..Behaviour::default() });
+    fs::remove_file(folder.path().join("run.plimsoll")).expect("a run file");
+    for args in [&run[..], &["clean", text(&target)]] {
+        let refused = plimsoll(folder.path(), args).with_code(3);
+        assert!(refused.err.contains("cannot be read") && !refused.err.contains("did not write it"), "{refused:?}");
+    }
+    assert!(target.join("data-00000.bin").exists());
+    fs.release();
+    plimsoll(folder.path(), &["clean", text(&target)]).with_code(0);
+    assert!(!target.exists());
+}
+
+#[test]
 fn errors_are_counted_by_errno_and_the_run_goes_on() {
     if !has_fuse("EIO at a rate") {
         return;

@@ -86,9 +86,21 @@ fn agents_of_this_machine_load_together_and_clean_up() {
 #[test]
 fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded() {
     let folder = scratch();
-    fs::create_dir(folder.path().join("data-h0000")).expect("a folder");
-    std::os::unix::fs::symlink("data-h0000", folder.path().join("data-h0001")).expect("a link");
+    let (one, other) = (folder.path().join("data-h0000"), folder.path().join("data-h0001"));
+    fs::create_dir(&one).expect("a folder");
+    // A link leads a host to a place that its agent was not given.
+    std::os::unix::fs::symlink("data-h0000", &other).expect("a link");
+    let ended = plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"])).with_code(3);
+    assert!(ended.err.contains("is not among the paths that --allow allows"), "{ended:#?}");
+    assert_eq!(names(&one), [""; 0], "nothing was begun");
+    if !has("two hosts that see one directory by a mount", &["mount"]) {
+        return;
+    }
+    fs::remove_file(&other).expect("a link");
+    fs::create_dir(&other).expect("a folder");
+    run("mount", &["--bind", text(&one), text(&other)]);
     let ended = plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"]));
+    run("umount", &[text(&other)]);
     assert_eq!(ended.code, 3, "{ended:#?}");
     // Which of them comes second is up to the machine.
     let told = |one: &str, other: &str| ended.err.contains(&format!("hosts {one} and {other} see one directory here"));
@@ -147,7 +159,9 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     // Once more there is nothing to do; without the layout it is written anew.
     let again = plimsoll(folder.path(), &["resume", "run-resumed.plimsoll"]).with_code(0);
     assert!(again.err.contains("nothing is left"), "{again:#?}");
-    let anew = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
+    let unasked = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(3);
+    assert!(unasked.err.contains("nothing of this run is left") && unasked.err.contains("--target"), "{unasked:#?}");
+    let anew = plimsoll(folder.path(), &["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
     assert!(anew.err.contains("written anew"), "{anew:#?}");
     assert!(folder.path().join("run-resumed-2.plimsoll").exists());
 }
@@ -165,6 +179,20 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
     assert_eq!(heard_of(&record).1.len(), 2);
     assert!(ended.out.contains("lost"), "{ended:#?}");
+
+    // What the lost host leaves is named, with the command that removes it.
+    let stays: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("data-")).collect();
+    let [stays] = stays.as_slice() else { panic!("{stays:?}") };
+    let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let left = &json["left_behind"][0];
+    let stays = folder.path().join(stays);
+    assert_eq!(left["folders"], serde_json::json!([text(&stays)]), "{json}");
+    let said = left["command"].as_str().expect("a command");
+    assert!(ended.out.contains("Left behind") && ended.out.contains("was lost for good"), "{ended:#?}");
+    let words: Vec<&str> = said.split(' ').collect();
+    assert_eq!(words[0], "plimsoll");
+    plimsoll(folder.path(), &words[1..]).with_code(0);
+    assert!(!stays.exists());
 }
 
 #[test]

@@ -7,6 +7,11 @@ use serde_json::Value;
 
 /// The first result of a workload on a simulated device, in virtual time.
 fn measured(device: &str, workload: &str, seconds: u32) -> Value {
+    ended_with(0, device, workload, seconds)
+}
+
+/// The same of a run that ends with this exit code.
+fn ended_with(code: i32, device: &str, workload: &str, seconds: u32) -> Value {
     let folder = scratch();
     let suite = format!(
         "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"10s\"\nmeasure = \"{seconds}s\"\n\
@@ -15,7 +20,7 @@ fn measured(device: &str, workload: &str, seconds: u32) -> Value {
     std::fs::write(folder.path().join("known.toml"), suite).expect("a suite");
     let target = format!("sim:{device}");
     let args = ["run", "known.toml", "--target", &target, "--json", "--quiet"];
-    plimsoll(folder.path(), &args).with_code(0).json()["results"][0].clone()
+    plimsoll(folder.path(), &args).with_code(code).json()["results"][0].clone()
 }
 
 fn number(row: &Value, key: &str) -> f64 {
@@ -139,4 +144,27 @@ fn the_time_of_the_wall_gives_the_same_answer_but_for_what_the_engine_adds() {
     let json = plimsoll(folder.path(), &line.split(' ').collect::<Vec<_>>()).with_code(0).json();
     let latency = &json["results"][0]["latency_ns"];
     assert!(number(latency, "p50") >= 2e6, "never faster than the device: {latency}");
+}
+
+/// What a row is doubted for.
+fn doubts(row: &Value) -> Vec<&str> {
+    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+}
+
+#[test]
+fn a_rate_of_writes_with_an_fsync_behind_each_is_kept() {
+    let row = measured("constant,service=10us", "read = 0\nrate = 1000\nfsync_every = 1", 10);
+    assert_eq!((&row["op"], &row["ios"]), (&Value::from("write"), &Value::from(10_000)));
+    assert!(!doubts(&row).contains(&"rate-missed"), "{row}");
+}
+
+#[test]
+fn a_target_that_keeps_its_rate_is_not_said_to_have_missed_it() {
+    let missed = |device: &str, workload: &str| doubts(&measured(device, workload, 10)).contains(&"rate-missed");
+    // Every request takes 150 ms, and there is a server for each.
+    assert!(!missed("constant,service=150ms,servers=1000", "rate = 1000\ndepth = 1024"));
+    assert!(missed("constant,service=150ms,servers=100", "rate = 1000\ndepth = 1024"));
+    // What failed came back, too; the run says so by its exit code.
+    let failing = ended_with(1, "constant,service=10us,error=read:EIO:3%", "rate = 1000", 10);
+    assert!(doubts(&failing).contains(&"errors") && !doubts(&failing).contains(&"rate-missed"));
 }

@@ -49,6 +49,40 @@ fn without_a_latency_the_line_is_what_the_device_carries() {
     assert_line(&found("md1,servers=8", "errors = 0", &[]), 80_000.0, "saturation");
 }
 
+/// A search with evenly due requests over a device, 10 s of virtual time for each point.
+fn evenly(device: &str, workload: &str, objective: &str) -> Value {
+    let folder = scratch();
+    let suite = "name = \"even\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"10s\"\n\
+                 [[workload]]\nname = \"w\"\nworkers = 1\ndepth = 1024\n";
+    std::fs::write(folder.path().join("even.toml"), format!("{suite}{workload}")).expect("a suite");
+    let target = format!("sim:{device}");
+    let args = ["loadline", "even.toml", "--target", &target, "--objective", objective, "--json", "--quiet"];
+    plimsoll(folder.path(), &args).with_code(0).json()
+}
+
+/// Requests of 150 ms are under way for 1.5 % of a point: 100 servers of them carry 666.7 a second.
+#[test]
+fn what_is_under_way_at_the_end_of_a_point_lowers_no_load_line() {
+    assert_line(&evenly("constant,service=150ms,servers=100", "", "p99 < 200ms"), 100.0 / 0.15, "100 servers");
+}
+
+/// Ten writes and an fsync take 1.1 ms.
+#[test]
+fn fsyncs_take_no_places_of_a_rate() {
+    let workload = "read = 0\nfsync_every = 10\n";
+    assert_line(&evenly("constant,service=100us,fsync=100us", workload, "write p99 < 2ms"), 10.0 / 1.1e-3, "fsyncs");
+}
+
+#[test]
+fn a_rate_that_is_wanted_and_carried_anyway_costs_no_points() {
+    let points = |objective| {
+        let json = evenly("constant,service=100us", "read = 50\n", objective);
+        assert_line(&json, 10_000.0, objective);
+        json["load_line"]["points"].as_array().expect("points").len()
+    };
+    assert_eq!(points("read iops >= 3000, p99 < 1ms"), points("p99 < 1ms"));
+}
+
 #[test]
 fn several_hosts_have_one_line_together() {
     assert_line(

@@ -89,7 +89,7 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
 }
 
 #[test]
-fn a_mix_has_a_row_for_each_of_its_operations() {
+fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
     let folder = scratch();
     let operations = "\"create\", \"stat:70, open:20, readdir:10\", \"remove\"";
     let measure = ["--set", "measure=300ms"];
@@ -97,8 +97,9 @@ fn a_mix_has_a_row_for_each_of_its_operations() {
     let rows = json["results"].as_array().expect("a list");
     let mixed: Vec<&Value> =
         rows.iter().filter(|row| row["sweep"]["operation"] == "stat:70, open:20, readdir:10").collect();
-    assert_eq!((rows.len(), mixed.len()), (5, 3), "{json}");
+    assert_eq!((rows.len(), mixed.len()), (6, 4), "{json}");
     let ios = |op: &str| figure(&json, op, "ios");
+    assert_eq!(ios("stat") + ios("open") + ios("readdir"), ios("all"), "the whole is what its parts add up to");
     assert!(ios("stat") > ios("open") && ios("open") > ios("readdir") && ios("readdir") > 0, "{json}");
     assert!(mixed.iter().all(|row| row["errors"] == 0 && row["last_done"].is_null()), "a time ended it: {json}");
     assert_eq!(figure(&json, "remove", "ios"), 600);

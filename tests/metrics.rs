@@ -95,7 +95,8 @@ impl Prometheus {
         for panel in dashboard["panels"].as_array().expect("panels") {
             for target in panel["targets"].as_array().into_iter().flatten() {
                 let query = target["expr"].as_str().expect("a query");
-                let query = query.replace("$__rate_interval", "1m").replace("$host", ".*").replace("$workload", ".*");
+                let query = query.replace("$__rate_interval", "1m").replace("$host", ".*");
+                let query = query.replace("$run", ".*").replace("$workload", ".*").replace("$sweep", ".*");
                 let answer = self.query(&query);
                 assert_eq!(answer["status"], Value::from("success"), "{query}: {answer}");
                 asked += 1;

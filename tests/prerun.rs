@@ -56,6 +56,17 @@ fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_poin
 }
 
 #[test]
+fn no_command_reads_the_token_of_the_live_page() {
+    let folder = scratch();
+    let here = folder.path();
+    suite(here, "echo ${PLIMSOLL_TOKEN-none} >> tokens");
+    let mut command = common::command(here, &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"]);
+    let ended: common::Ended = command.env("PLIMSOLL_TOKEN", "a-token-of-sixteen").output().expect("it starts").into();
+    ended.with_code(0);
+    assert_eq!(fs::read_to_string(here.join("tokens")).expect("calls"), "none\nnone\n");
+}
+
+#[test]
 fn a_command_that_is_not_there_ends_no_run() {
     let folder = scratch();
     let here = folder.path();
@@ -85,7 +96,8 @@ fn ctrl_c_ends_a_command_with_its_children_and_what_is_resumed_runs_none() {
     assert_eq!(preruns(&shown)[0]["detail"], json!("it was ended with the run"), "{shown}");
 
     fs::remove_file(here.join("child")).expect("a file");
-    let again = plimsoll(here, &["resume", "run.plimsoll", "--out", "rest.plimsoll", "--quiet"]).with_code(0);
+    let line = ["resume", "run.plimsoll", "--target", "data", "--out", "rest.plimsoll", "--quiet"];
+    let again = plimsoll(here, &line).with_code(0);
     assert!(again.err.contains("stages.prerun: a run that is resumed runs no command"), "{again:?}");
     assert!(!here.join("child").exists(), "no command of a run file is run");
     let shown = plimsoll(here, &["show", "rest.plimsoll", "--json"]).with_code(0).json();

@@ -77,5 +77,7 @@ fn what_does_not_belong_is_set_apart_or_refused_with_the_reason() {
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
     assert!(trend(folder.path(), &["empty"]).with_code(2).err.contains("there is no run file"));
     std::fs::write(folder.path().join("nightly/noise.plimsoll"), [7; 5_000]).expect("a file");
-    trend(folder.path(), &["nightly"]).with_code(5);
+    let without = trend(folder.path(), &["nightly"]).with_code(0);
+    assert!(without.err.contains("left out: ") && without.err.contains("noise.plimsoll"), "{}", without.err);
+    trend(folder.path(), &["nightly", "nightly/noise.plimsoll"]).with_code(5);
 }

@@ -47,6 +47,8 @@ pub struct Behaviour {
     pub hang_open: bool,
     /// The same for `flush` alone, which every close of a file waits for: with [`FaultyFs::that_flushes`].
     pub hang_flush: bool,
+    /// No read is answered with data, as where what is being written cannot be read.
+    pub refuse_reads: bool,
 }
 
 /// What becomes of one request.
@@ -163,21 +165,26 @@ pub struct FaultyFs {
 impl FaultyFs {
     /// An empty one that behaves well.
     pub fn new() -> FaultyFs {
-        FaultyFs::mount(true, false)
+        FaultyFs::mount(true, false, false)
+    }
+
+    /// One that gives a removed file another name as long as somebody has it open, as libfuse and NFS do.
+    pub fn that_hides() -> FaultyFs {
+        FaultyFs::mount(true, false, true)
     }
 
     /// The same, but every request holds a thread of the kernel until it is answered. With many direct requests at once, the kernel makes
     /// an EIO of every short write; here it passes it on.
     pub fn that_blocks() -> FaultyFs {
-        FaultyFs::mount(false, false)
+        FaultyFs::mount(false, false, false)
     }
 
     /// One whose files are flushed when they are closed.
     pub fn that_flushes() -> FaultyFs {
-        FaultyFs::mount(true, true)
+        FaultyFs::mount(true, true, false)
     }
 
-    fn mount(many_at_once: bool, flushes: bool) -> FaultyFs {
+    fn mount(many_at_once: bool, flushes: bool, hides: bool) -> FaultyFs {
         let folder = super::scratch();
         let switch = Arc::new(Switch::default());
         let server = Server {
@@ -186,6 +193,8 @@ impl FaultyFs {
             last: ROOT,
             many_at_once,
             flushes,
+            hides,
+            opens: BTreeMap::new(),
         };
         let options = [MountOption::FSName("faulty".to_owned()), MountOption::AllowOther];
         let session = fuser::spawn_mount2(server, folder.path(), &options).expect("a mount over /dev/fuse");
@@ -300,6 +309,10 @@ struct Server {
     many_at_once: bool,
     /// Answers when a file that is closed is flushed.
     flushes: bool,
+    /// Keeps a removed file under another name while it is open.
+    hides: bool,
+    /// How often each file is open.
+    opens: BTreeMap<u64, u32>,
 }
 
 impl Server {
@@ -328,6 +341,12 @@ impl Server {
     fn remove(&mut self, parent: u64, name: &OsStr, reply: ReplyEmpty) {
         match self.find(parent, name) {
             Some(ino) if self.nodes.values().any(|node| node.parent == ino) => reply.error(libc::ENOTEMPTY),
+            Some(ino) if self.hides && self.opens.get(&ino).is_some_and(|count| *count > 0) => {
+                if let Some(node) = self.nodes.get_mut(&ino) {
+                    node.name = hidden(ino).into();
+                }
+                reply.ok();
+            }
             // Who has it open goes on with it: the number is never used again, and no test looks at the data then.
             Some(ino) => {
                 self.nodes.remove(&ino);
@@ -336,6 +355,11 @@ impl Server {
             None => reply.error(libc::ENOENT),
         }
     }
+}
+
+/// The name of a removed file that is open.
+fn hidden(ino: u64) -> String {
+    format!(".fuse_hidden{ino:08x}00000001")
 }
 
 impl Filesystem for Server {
@@ -399,11 +423,25 @@ impl Filesystem for Server {
     fn create(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
         let file = Node { parent, name: name.to_owned(), kind: FileType::RegularFile, data: Vec::new() };
         let attributes = self.add(file);
+        *self.opens.entry(attributes.ino).or_default() += 1;
         self.hold_if(|behaviour| behaviour.hang_open, move || reply.created(&NO_TIME, &attributes, 0, 0, 0));
     }
 
-    fn open(&mut self, _: &Request<'_>, _: u64, _: i32, reply: ReplyOpen) {
+    fn open(&mut self, _: &Request<'_>, ino: u64, _: i32, reply: ReplyOpen) {
+        *self.opens.entry(ino).or_default() += 1;
         self.hold_if(|behaviour| behaviour.hang_open, move || reply.opened(0, 0));
+    }
+
+    fn release(&mut self, _: &Request<'_>, ino: u64, _: u64, _: i32, _: Option<u64>, _: bool, reply: ReplyEmpty) {
+        let count = self.opens.entry(ino).or_default();
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            self.opens.remove(&ino);
+            if self.nodes.get(&ino).is_some_and(|node| node.name == *hidden(ino)) {
+                self.nodes.remove(&ino);
+            }
+        }
+        reply.ok();
     }
 
     fn flush(&mut self, _: &Request<'_>, _: u64, _: u64, _: u64, reply: ReplyEmpty) {
@@ -454,6 +492,9 @@ impl Filesystem for Server {
         reply: ReplyData,
     ) {
         let Some(node) = self.nodes.get(&ino) else { return reply.error(libc::ESTALE) };
+        if self.switch.lock().behaviour.refuse_reads {
+            return reply.error(libc::EPERM);
+        }
         let start = (offset as usize).min(node.data.len());
         let mut data = node.data[start..(start + size as usize).min(node.data.len())].to_vec();
         let fate = self.switch.next();

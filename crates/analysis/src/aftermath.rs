@@ -1,6 +1,8 @@
 //! What an event did to a rate: before it, during the dip, and after it.
 
 use crate::sure::relative_deviation;
+use model::Histogram;
+use std::ops::Range;
 
 /// The level is reached again when a rate is within this share of it.
 const NEAR: f64 = 0.05;
@@ -43,10 +45,12 @@ pub struct Aftermath {
     /// From the event to the first interval after the dip that is back within 5 % of the level before (or within its own noise, if that is
     /// wider), and is so on average with the two behind it; 0 where there was no dip, `None` where it was not reached before the end.
     pub recovered_after_s: Option<f64>,
+    /// The mean rate in the dip, requests per second; `None` where there was none.
+    pub in_dip: Option<f64>,
     /// Requests that the level before would have brought until the recovery, or the end, and that did not come.
     pub missing_ios: f64,
-    /// By how much the mean latency of the requests in the dip was longer than before, in ns; negative if shorter. `None` where no request
-    /// came back in one of the two.
+    /// By how much the mean latency of the requests that waited in the dip, or came back in it, was longer than before, in ns; negative if
+    /// shorter. `None` where there are none, or it is not known.
     pub extra_latency_ns: Option<f64>,
 }
 
@@ -69,10 +73,55 @@ impl Aftermath {
 /// What happened after `event_s` to intervals in the order of time. `None` where fewer than five whole intervals lie before it, nothing
 /// was done in them, or none lies after it.
 pub fn aftermath(intervals: &[Interval], event_s: f64) -> Option<Aftermath> {
+    look(intervals, event_s).map(|(found, _)| found)
+}
+
+/// The same where the latencies of the requests of each interval are known, by its place; those behind the last interval are of the requests that had
+/// not come back at the end. Requests that waited when the dip was over come back behind it, so that those of the dip alone would say nothing.
+pub fn aftermath_with(
+    intervals: &[Interval],
+    event_s: f64,
+    times: impl Fn(usize) -> Option<Histogram>,
+) -> Option<Aftermath> {
+    let (mut found, dip) = look(intervals, event_s)?;
+    let (Some(dip), Some(old_ns)) = (dip, latency(&past(intervals, event_s))) else { return Some(found) };
+    found.extra_latency_ns = waited_ns(intervals, dip, times).map(|waited_ns| waited_ns - old_ns);
+    Some(found)
+}
+
+/// The mean latency of what came back in the intervals of a dip, or was already due when it ended, in ns.
+fn waited_ns(intervals: &[Interval], dip: Range<usize>, times: impl Fn(usize) -> Option<Histogram>) -> Option<f64> {
+    let during = &intervals[dip.clone()];
+    let (first, last) = (during.first()?, during.last()?);
+    let end_s = last.start_s + last.length_s;
+    let mut ios: f64 = during.iter().map(|one| one.ios).sum();
+    let mut sum_ns: f64 = during.iter().map(|one| one.latency_ns).sum();
+    for (at, one) in intervals.iter().enumerate().skip(dip.end) {
+        let before = ios;
+        for (low_ns, high_ns, count) in times(at).iter().flat_map(Histogram::buckets) {
+            // A request that took so long came back at any time of the interval: how much of it is near enough to the dip to have been due in it?
+            let latency_ns = (low_ns as f64 + high_ns as f64) / 2.0;
+            let share = ((end_s + latency_ns / 1e9 - one.start_s) / one.length_s.max(1e-9)).clamp(0.0, 1.0);
+            (ios, sum_ns) = (ios + share * count as f64, sum_ns + share * count as f64 * latency_ns);
+        }
+        if ios == before && one.start_s - end_s > end_s - first.start_s {
+            break;
+        }
+    }
+    if dip.end == intervals.len()
+        && let Some(left) = times(dip.end)
+    {
+        (ios, sum_ns) = (ios + left.count() as f64, sum_ns + left.sum_ns() as f64);
+    }
+    (ios > 0.0).then(|| sum_ns / ios)
+}
+
+/// What happened, and the intervals of the dip.
+fn look(intervals: &[Interval], event_s: f64) -> Option<(Aftermath, Option<Range<usize>>)> {
     let ended = |interval: &&Interval| interval.start_s + interval.length_s <= event_s + 1e-9;
     let split = intervals.iter().take_while(ended).count();
-    let (past, after) = intervals.split_at(split);
-    let past: Vec<Interval> = past.iter().filter(|interval| interval.start_s >= event_s - BEFORE_S).copied().collect();
+    let after = &intervals[split..];
+    let past = past(intervals, event_s);
     let before = rate(&past);
     if past.len() < LEAST_BEFORE || after.is_empty() || before <= 0.0 || !before.is_finite() {
         return None;
@@ -86,7 +135,7 @@ pub fn aftermath(intervals: &[Interval], event_s: f64) -> Option<Aftermath> {
     let since = |one: &Interval| (one.start_s - event_s).max(0.0);
     let time: f64 = during.iter().map(|one| one.length_s).sum();
     let done: f64 = during.iter().map(|one| one.ios).sum();
-    Some(Aftermath {
+    let found = Aftermath {
         before,
         noise,
         lowest: limits.lowest(&after[..end]),
@@ -95,9 +144,18 @@ pub fn aftermath(intervals: &[Interval], event_s: f64) -> Option<Aftermath> {
             None => Some(0.0),
             Some(place) => place.map(|place| since(&after[place])),
         },
+        in_dip: (time > 0.0).then(|| done / time),
         missing_ios: (before * time - done).max(0.0),
         extra_latency_ns: latency(during).zip(latency(&past)).map(|(during, before)| during - before),
-    })
+    };
+    Some((found, began.map(|began| split + began..split + end)))
+}
+
+/// The intervals of the level before an event.
+fn past(intervals: &[Interval], event_s: f64) -> Vec<Interval> {
+    let ended = |interval: &&Interval| interval.start_s + interval.length_s <= event_s + 1e-9;
+    let past = intervals.iter().take_while(ended);
+    past.filter(|interval| interval.start_s >= event_s - BEFORE_S).copied().collect()
 }
 
 /// Below which rates a dip is one.
@@ -294,5 +352,44 @@ mod tests {
         assert_eq!(aftermath(&series([1_000.0; 60]), 60.0), None);
         assert_eq!(aftermath(&series([0.0; 60]), 30.0), None);
         assert_eq!(aftermath(&[], f64::NAN), None);
+    }
+
+    #[test]
+    fn what_waited_in_a_standstill_is_its_latency_although_it_comes_back_behind_it() {
+        // 500 a second that take 1 ms; from 30 s on the target stands still for two seconds, and then answers what was due meanwhile.
+        let mut intervals = series([500.0; 60]);
+        intervals.iter_mut().for_each(|one| one.latency_ns = 500.0 * 1e6);
+        let waited: Vec<u64> = (0..1_000).map(|number| 2_000_000_000 - number * 2_000_000).collect();
+        for at in [30, 31] {
+            (intervals[at].ios, intervals[at].latency_ns) = (0.0, 0.0);
+        }
+        intervals[32].ios += 1_000.0;
+        intervals[32].latency_ns += waited.iter().sum::<u64>() as f64;
+        let times = |at: usize| {
+            let mut latency = Histogram::new();
+            latency.record_many(1_000_000, 500);
+            waited.iter().filter(|_| at == 32).for_each(|value| latency.record(*value));
+            (at < 60).then_some(latency)
+        };
+        let found = aftermath_with(&intervals, 30.0, times).expect("an aftermath");
+        assert_eq!((found.began_after_s, found.recovered_after_s), (Some(0.0), Some(2.0)));
+        // Due evenly over the two seconds, they waited for one on average; the shorter ones may have been due later.
+        let extra_s = found.extra_latency_ns.expect("they are known") / 1e9;
+        assert!((0.95..1.4).contains(&extra_s), "{extra_s}");
+        assert_eq!(
+            aftermath(&intervals, 30.0).expect("an aftermath").extra_latency_ns,
+            None,
+            "nothing came back in it"
+        );
+        // One that lasts to the end: what waits has not come back.
+        let left = |at: usize| {
+            let mut latency = Histogram::new();
+            (0..14_000).for_each(|number| latency.record(28_000_000_000 - number * 2_000_000));
+            (at == 60).then_some(latency)
+        };
+        intervals[32..].iter_mut().for_each(|one| (one.ios, one.latency_ns) = (0.0, 0.0));
+        let found = aftermath_with(&intervals, 30.0, left).expect("an aftermath");
+        assert_eq!(found.recovered_after_s, None);
+        assert!((found.extra_latency_ns.expect("their ages") / 14e9 - 1.0).abs() < 0.01, "{found:?}");
     }
 }

@@ -4,11 +4,13 @@
 //! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically about Performance", ACM Queue 10(12), 2012.
 
 use crate::row::ResultRow;
+use crate::trust::saturated_hosts;
 use crate::validity::is_simulated;
-use model::Record;
+use crate::warning::Warning;
 use model::inventory::{LinkKind, Media};
 use model::testbed::{DeviceFacts, HostFacts};
 use model::usage::{Part, Usage, Use};
+use model::{Record, Setting};
 use std::ops::Range;
 
 /// What was all but used up for less of the time than this held up few requests.
@@ -48,7 +50,7 @@ pub struct Attribution {
     /// The workloads that ran, in the order of the results.
     pub workloads: Vec<String>,
     /// Axis and value of each sweep axis.
-    pub sweep: Vec<(String, String)>,
+    pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1; `None` where the run repeats nothing.
     pub repetition: Option<u32>,
     /// Whether all of its workloads had a given rate: then no layer has to be at its limit.
@@ -125,12 +127,35 @@ pub fn attribution(record: &Record, rows: &[ResultRow]) -> Vec<Attribution> {
     found
 }
 
+/// Puts the doubt beside every row of a point that hosts made the load of whose CPUs were used up.
+pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
+    if record.plan.backend.sends_nothing() {
+        // Its own speed is what is measured.
+        return;
+    }
+    for limit in limits {
+        let saturated = saturated_hosts(limit);
+        let name = |host: &u32| record.plan.hosts.get(*host as usize).map(|host| host.hostname.clone());
+        let is_worst = |one: &&Watched| one.part == Part::Cpu && saturated.contains(&one.host);
+        let share = limit.watched.iter().filter(is_worst).map(|one| one.used.full_share()).fold(0.0, f64::max);
+        let hosts: Vec<String> = saturated.iter().filter_map(name).collect();
+        if hosts.is_empty() {
+            continue;
+        }
+        for row in rows.iter_mut().filter(|row| row.point == limit.point) {
+            row.warnings.push(Warning::HostSaturated { hosts: hosts.clone(), share });
+        }
+    }
+}
+
 impl Attribution {
     fn add(&mut self, row: &ResultRow) {
-        if !self.workloads.contains(&row.workload) {
-            self.workloads.push(row.workload.clone());
+        for work in &row.works {
+            if !self.workloads.contains(&work.workload) {
+                self.workloads.push(work.workload.clone());
+            }
         }
-        self.is_paced &= row.work.pace.is_open();
+        self.is_paced &= row.is_paced();
     }
 }
 
@@ -152,7 +177,7 @@ fn of_point(record: &Record, row: &ResultRow) -> Option<Attribution> {
         workloads: vec![row.workload.clone()],
         sweep: row.sweep.clone(),
         repetition: row.repetition,
-        is_paced: row.work.pace.is_open(),
+        is_paced: row.is_paced(),
         load_ns,
         samples: usage.samples,
         is_thinned: usage.is_thinned,
@@ -273,6 +298,27 @@ mod tests {
     fn all_cpus_of_a_host_are_named_once() {
         let found = judged(READS, |host, _, part| if host == 0 && part == Part::Cpu { 100 } else { 1 });
         assert_eq!(named(&found[0].limits()), [(0, Part::Cpu, String::new())]);
+    }
+
+    #[test]
+    fn a_host_without_cpu_time_left_is_a_doubt_about_every_row_of_its_point() {
+        let doubted = |cpu: u64, disk: u64| {
+            let found = judged(READS, |host, _, part| match part {
+                Part::Cpu if host == 1 => cpu,
+                Part::Disk => disk,
+                _ => 20,
+            });
+            let mut recorded = Recorded::with_hosts(READS, 2);
+            let stage = recorded.stage(StageKind::Measure);
+            recorded.host_interval(stage, 1, 0, &[(Op::Read, &[100_000; 100])]);
+            let record = recorded.record();
+            let mut rows = crate::results(&record);
+            doubt(&record, &found, &mut rows);
+            rows[0].warnings.iter().find(|warning| warning.code() == "host-saturated").cloned()
+        };
+        let saturated = Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0 };
+        assert_eq!(doubted(100, 20), Some(saturated));
+        assert_eq!(doubted(50, 100), None, "a disk at its limit is the finding, not a doubt");
     }
 
     #[test]

@@ -62,14 +62,15 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
     let mut shares = BTreeMap::new();
     for (number, host) in (0..).zip(&record.plan.hosts) {
         let planned = host.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
-        let workers = planned.iter().filter(|worker| worker.work == row.index).count() as u32;
+        let workers = planned.iter().filter(|worker| row.has_work(worker.work)).count() as u32;
         if workers > 0 {
             shares.insert(number, Share { name: host.hostname.clone(), hosts: 1, workers, ..Share::default() });
         }
     }
     let Some(stage) = record.stage(row.stage) else { return shares };
     let digest = stage.digest(record);
-    let hosts = digest.part(row.index, row.op).into_iter().flat_map(|part| &part.hosts);
+    let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
+    let hosts = parts.flat_map(|(_, part)| &part.hosts);
     // One that had it only in intervals that do not count was not heard of in it.
     for (number, host) in hosts.filter(|(number, host)| host.is_counted(&digest.frame, **number)) {
         let share = shares.entry(*number).or_insert_with(|| unplanned(record, *number));
@@ -79,6 +80,15 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
         for (errno, count) in &host.errors {
             let sum = share.errors.entry(*errno).or_insert(0);
             *sum = sum.saturating_add(*count);
+        }
+    }
+    // As those of the row: at a rate, what was due and had not come back is in the latencies.
+    let left = stage.ends.iter().filter(|_| row.counts_what_was_due() && digest.frame.degraded_from.is_none());
+    for (host, left) in left.flat_map(|end| end.left.iter().map(|left| (end.host, left))) {
+        if row.counts(left.work, left.op) {
+            let share = shares.entry(host).or_insert_with(|| unplanned(record, host));
+            // Checked when they were taken in.
+            let _ = left.late.merge_into(&mut share.latency).and_then(|()| left.never.merge_into(&mut share.latency));
         }
     }
     for (number, share) in &mut shares {

@@ -68,7 +68,7 @@ fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
         return Locality::Unknown;
     };
     let workers = plan.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
-    let mine = || workers.iter().filter(|worker| worker.work == row.index);
+    let mine = || workers.iter().filter(|worker| row.has_work(worker.work));
     let touched: BTreeSet<u32> = mine().flat_map(|worker| &worker.extents).map(|extent| extent.file).collect();
     // Operations on whole files go through trees on all targets.
     let is_of_trees = mine().any(|worker| worker.files.is_some());

@@ -3,15 +3,14 @@
 use crate::changes::{Change, changes};
 use crate::fairness::{Spread, spread};
 use crate::little;
-use crate::row::ResultRow;
+use crate::row::{Covers, ResultRow};
 use crate::steady::steadiness;
 use crate::sure::whole;
 use crate::tally::{Slot, Tally};
 use crate::warmup::warm_up;
 use crate::warning::{Straggler, Warning};
-use model::load::Pace;
 use model::spec::Backend;
-use model::{Nanos, Op, Record};
+use model::{Nanos, Record};
 use std::collections::BTreeMap;
 
 /// The share of points without a change in which one is reported all the same.
@@ -33,12 +32,12 @@ pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warnin
 /// What settles or does not: the rate; but where the rate is given, the latency. Empty where an interval has none.
 fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
     let slots = whole(loaded_by_all(row, slots));
-    match row.work.pace {
-        Pace::Closed { .. } => slots.iter().map(Slot::iops).collect(),
-        Pace::Open { .. } if slots.iter().all(|slot| slot.ios > 0.0) => {
+    match row.is_paced() {
+        false => slots.iter().map(Slot::iops).collect(),
+        true if slots.iter().all(|slot| slot.ios > 0.0) => {
             slots.iter().map(|slot| slot.latency_ns / slot.ios).collect()
         }
-        Pace::Open { .. } => Vec::new(),
+        true => Vec::new(),
     }
 }
 
@@ -51,7 +50,7 @@ fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     // How often an fsync comes follows from the writes.
-    if row.op == Op::Fsync {
+    if row.covers == Covers::Beside {
         return Vec::new();
     }
     let levels = levels(row, &tally.total);
@@ -117,7 +116,7 @@ fn unfair(counts: &[f64]) -> Option<Spread> {
 }
 
 fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
-    if record.plan.backend == Backend::Null || row.op == Op::Fsync {
+    if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
         return None;
     }
     // Workers of one host: that hosts differ is another finding.
@@ -130,12 +129,12 @@ fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<W
 }
 
 fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
-    if record.plan.backend == Backend::Null || row.op == Op::Fsync {
+    if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
         return None;
     }
     let planned = |host: u32| {
         let stage = record.plan.hosts.get(host as usize).and_then(|host| host.stages.get(row.stage as usize));
-        stage.map_or(0, |stage| stage.workers.iter().filter(|worker| worker.work == row.index).count())
+        stage.map_or(0, |stage| stage.workers.iter().filter(|worker| row.has_work(worker.work)).count())
     };
     let done: BTreeMap<u32, f64> = tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
     let each: Vec<(u32, f64, f64)> = done
@@ -172,10 +171,17 @@ fn stragglers(each: &[(u32, f64, f64)], found: &Spread, name: impl Fn(u32) -> St
 
 /// Whether more requests were outstanding than the workers can have. Only from above: a generator that has other things to do keeps fewer.
 fn little_broken(record: &Record, row: &ResultRow) -> Option<Warning> {
-    if row.work.pace.is_open() || row.op == Op::Fsync || record.plan.backend == Backend::Null {
+    if row.works.iter().any(|work| work.pace.is_open())
+        || row.covers == Covers::Beside
+        || record.plan.backend == Backend::Null
+    {
         return None;
     }
-    let most = f64::from(row.work.depth) * f64::from(row.workers);
+    let works = (0..).zip(record.plan.stages.get(row.stage as usize)?.works.iter());
+    let places = works
+        .filter(|(index, _)| row.has_work(*index))
+        .map(|(index, work)| f64::from(work.depth) * record.plan.workers(row.stage, index) as f64);
+    let most: f64 = places.sum();
     let found = little::outstanding(row.iops(), row.latency.mean_ns()? / 1e9);
     // A request that began before the load counts with its whole latency: each place can have one such.
     let edge = row.latency.max_ns()? as f64 / 1e9 / row.seconds.max(1e-9);
@@ -188,7 +194,7 @@ mod tests {
     use crate::results;
     use crate::simulated::Normal;
     use crate::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 

@@ -1,8 +1,10 @@
 //! Intervals that were measured without a host that was lost. They are kept out of every figure as long as there are others: a total over
 //! fewer hosts is another figure, not a worse one. Which they are, [`model::digest::Frame`] says.
 
+use crate::row::ResultRow;
 use model::Record;
 use model::digest::Frame;
+use model::load::Rate;
 
 /// What a stage lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,25 @@ pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
     let name =
         |host: &u32| record.plan.hosts.get(*host as usize).map_or_else(String::new, |host| host.hostname.clone());
     Some(Degraded { hosts: frame.lost.iter().map(name).collect(), wholly: from == 0 })
+}
+
+/// What of a workload's `rate` was asked of the hosts that the figures of `row` are of. Workers take turns, so that each has an equal share of it.
+pub(crate) fn asked_of_those_left(record: &Record, frame: &Frame, row: &ResultRow, rate: Rate) -> Rate {
+    let workers = |is_meant: &dyn Fn(u32) -> bool| {
+        let hosts = (0..).zip(&record.plan.hosts).filter(|(number, _)| is_meant(*number));
+        let shares = hosts.filter_map(|(_, host)| host.stages.get(row.stage as usize));
+        shares.flat_map(|share| &share.workers).filter(|worker| row.has_work(worker.work)).count() as u64
+    };
+    let (all, left) = (workers(&|_| true), workers(&|host| !frame.lost.contains(&host)));
+    // Else the figures are of the time in which all were there.
+    if frame.degraded_from != Some(0) || all == 0 {
+        return rate;
+    }
+    let share = |whole: u64| (u128::from(whole) * u128::from(left) / u128::from(all)) as u64;
+    match rate {
+        Rate::Iops { milli } => Rate::Iops { milli: share(milli) },
+        Rate::Bytes { per_second } => Rate::Bytes { per_second: share(per_second) },
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What each thing that happened inside a measurement did to it: in total, and to every host.
 
-use crate::aftermath::{Aftermath, Interval, aftermath};
+use crate::aftermath::{Aftermath, Interval, aftermath, aftermath_with};
 use model::digest::{Digest, Span};
 use model::record::StageRecord;
-use model::{Occurrence, Op, Record, StageKind};
+use model::{Histogram, Occurrence, Op, Record, StageKind};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// So many occurrences of a stage are looked at; of more, the first: a kernel log can tell of one fault a thousand times.
@@ -30,7 +31,7 @@ pub struct Effect {
 
 /// The effects of everything that happened inside a measure stage, in the order in which it was told; for each, the works of the stage in order.
 pub fn effects(record: &Record) -> Vec<Effect> {
-    let mut courses: BTreeMap<u32, Vec<Course>> = BTreeMap::new();
+    let mut courses: BTreeMap<u32, (Cow<'_, Digest>, Vec<Course>)> = BTreeMap::new();
     let mut looked_at: BTreeMap<u32, usize> = BTreeMap::new();
     let mut effects = Vec::new();
     for (place, occurrence) in record.occurrences.iter().enumerate().filter(|(_, one)| one.may_have_effects()) {
@@ -40,11 +41,13 @@ pub fn effects(record: &Record) -> Vec<Effect> {
         if *count > MOST_OF_STAGE {
             continue;
         }
-        let of_stage = courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
+        let (digest, of_stage) = courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
         let effect = |(work, course): (u32, &Course)| {
             let name = record.plan.stages.get(stage.stage as usize).and_then(|stage| stage.works.get(work as usize));
             let each = |(host, intervals): (&u32, &Vec<Interval>)| {
-                aftermath(intervals, occurrence.at_s()).map(|found| (*host, found))
+                // Of a host, no latencies are kept that would say how long what waited took.
+                let found = aftermath(intervals, occurrence.since_s())?;
+                Some((*host, Aftermath { extra_latency_ns: None, ..found }))
             };
             let hosts =
                 if course.hosts.len() > 1 { course.hosts.iter().filter_map(each).collect() } else { Vec::new() };
@@ -54,7 +57,7 @@ pub fn effects(record: &Record) -> Vec<Effect> {
                 point,
                 work,
                 workload: name.map_or_else(String::new, |work| work.workload.clone()),
-                total: aftermath(&course.total, occurrence.at_s()),
+                total: aftermath_with(&course.total, occurrence.since_s(), |at| times(stage, digest, (work, at))),
                 hosts,
             }
         };
@@ -78,10 +81,30 @@ struct Course {
 }
 
 /// How each work of a stage went. Fsyncs are no requests of their own.
-fn courses(record: &Record, stage: &StageRecord) -> Vec<Course> {
+fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec<Course>) {
     let digest = stage.digest(record);
     let works = record.plan.stages.get(stage.stage as usize).map_or(0, |stage| stage.works.len());
-    (0..).take(works).map(|work| course(&digest, work)).collect()
+    let courses = (0..).take(works).map(|work| course(&digest, work)).collect();
+    (digest, courses)
+}
+
+/// The latencies of what a work did in the interval at this place, all hosts together; behind the last one, of what it had left over at the end.
+fn times(stage: &StageRecord, digest: &Digest, (work, at): (u32, usize)) -> Option<Histogram> {
+    let mut latency = Histogram::new();
+    if at == digest.frame.moments.len() {
+        let left = stage.ends.iter().flat_map(|end| &end.left).filter(|left| left.work == work && left.op != Op::Fsync);
+        for left in left {
+            // Checked when they were taken in.
+            let _ = left.late.merge_into(&mut latency).and_then(|()| left.never.merge_into(&mut latency));
+        }
+    } else {
+        let parts = digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync);
+        for total in parts.filter_map(|(_, part)| part.total(at)) {
+            // Checked when the run file was read.
+            let _ = total.latency.merge_into(&mut latency);
+        }
+    }
+    (latency.count() > 0).then_some(latency)
 }
 
 /// How one work went, in all intervals of load.
@@ -158,6 +181,30 @@ mod tests {
             let lowest = if *host == 3 || *host == 7 { 300.0 } else { 1_500.0 };
             assert_eq!((found.before, found.lowest, found.recovered_after_s), (2_000.0, lowest, Some(10.0)));
         }
+    }
+
+    /// Four machines at 100 a second; nothing is heard of one after 20 s, and it is given up after 23 s.
+    #[test]
+    fn the_silence_of_a_lost_host_is_no_part_of_the_level_before() {
+        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"26s\"\n[[workload]]\nname = \"w\"\n", 4);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..26 {
+            for host in (0..4).filter(|host| *host != 1 || second < 20) {
+                recorded.host_interval(stage, host, second, &[(Op::Read, &vec![8_000_000; 100])]);
+            }
+        }
+        let lost = |duration_ns| Occurrence {
+            kind: OccurrenceKind::HostLost,
+            host: Some(1),
+            duration_ns,
+            ..mark(Some(stage), 23)
+        };
+        recorded.record_mut().occurrences = vec![lost(Some(3_000_000_000)), lost(None)];
+        let effects = effects(&recorded.record());
+        let told = |place: usize| effects[place].total.expect("an aftermath");
+        assert_eq!((told(0).before, told(0).lowest, told(0).began_after_s), (400.0, 300.0, Some(0.0)));
+        // Files of versions that kept no last word say what they said.
+        assert!(told(1).before < 400.0);
     }
 
     #[test]

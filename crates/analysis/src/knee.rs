@@ -4,8 +4,8 @@
 
 mod curve;
 
-use crate::row::ResultRow;
-use model::{Bytes, Nanos, Op, Percent};
+use crate::row::{Covers, Ops, ResultRow};
+use model::Setting;
 use std::collections::BTreeMap;
 
 pub use curve::{Curve, Odd};
@@ -13,26 +13,31 @@ pub use curve::{Curve, Odd};
 /// Fewer points than this have no trend.
 pub const LEAST_POINTS: usize = 4;
 
-/// One operation of one workload along one axis of numbers, the other axes standing still.
+/// One operation of one workload, or a whole, along one axis of numbers, the other axes standing
+/// still.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The scenario's label.
     pub scenario: String,
     /// The workload's name.
     pub workload: String,
-    /// The operation.
-    pub op: Op,
+    /// Which requests its figures count.
+    pub ops: Ops,
+    /// How much of each point that is.
+    pub covers: Covers,
+    /// Whether it is of operations on whole files.
+    pub is_metadata: bool,
     /// The axis.
     pub axis: String,
     /// The other axes and their values.
-    pub others: Vec<(String, String)>,
+    pub others: Vec<Setting>,
     /// What was looked at.
     pub measure: Measure,
     /// How many runs stand behind a point, at most: its value is their median.
     pub repetitions: u32,
-    /// The axis's values as written, in rising order: what the numbers of `curve` count.
-    pub labels: Vec<String>,
-    /// The numbers that these stand for: plain ones, bytes, ns or millionths.
+    /// The axis's values in rising order: what the numbers of `curve` count.
+    pub settings: Vec<Setting>,
+    /// The numbers that these stand for, in the unit of their kind.
     pub along: Vec<f64>,
     /// The figure at each value.
     pub values: Vec<f64>,
@@ -88,68 +93,80 @@ pub fn findings(rows: &[ResultRow]) -> Vec<Finding> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'a> {
     scenario: &'a str,
-    workload: (&'a str, u32),
-    op: Op,
+    workload: (&'a str, Option<u32>),
+    ops: Ops,
+    covers: Covers,
     axis: &'a str,
-    others: Vec<&'a (String, String)>,
+    others: Vec<&'a Setting>,
 }
 
 /// A row is part of one series for each of its axes.
 fn keys(row: &ResultRow) -> impl Iterator<Item = Key<'_>> {
-    row.sweep.iter().map(|(axis, _)| Key {
+    row.sweep.iter().map(|setting| Key {
         scenario: &row.scenario,
         workload: (&row.workload, row.index),
-        op: row.op,
-        axis,
-        others: row.sweep.iter().filter(|(other, _)| other != axis).collect(),
+        ops: row.ops,
+        covers: row.covers,
+        axis: setting.axis(),
+        others: row.sweep.iter().filter(|other| other.axis() != setting.axis()).collect(),
     })
 }
 
 fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
-    let measure = if key.axis.ends_with("block_size") { Measure::BytesPerSecond } else { Measure::Iops };
-    let label = |row: &&ResultRow| row.sweep.iter().find(|(axis, _)| axis == key.axis).map(|(_, label)| label.clone());
-    let labels: Vec<String> = rows.iter().filter_map(label).collect();
-    let along = numbers(&labels)?;
-    // Labels that stand for the same number ("1KiB", "1024") are the same point.
-    let mut points: Vec<(f64, String, Vec<f64>)> = Vec::new();
-    for ((row, x), label) in rows.iter().zip(along).zip(labels) {
+    let setting = |row: &&ResultRow| row.sweep.iter().find(|setting| setting.axis() == key.axis).cloned();
+    let settings: Vec<Setting> = rows.iter().filter_map(setting).collect();
+    let first = settings.first()?;
+    if !settings.iter().all(|setting| setting.quantity().is_of_one_kind(first.quantity())) {
+        return None;
+    }
+    let measure = if first.is_request_size() { Measure::BytesPerSecond } else { Measure::Iops };
+    // However it is written, a quantity is one point.
+    let mut points: Vec<(Setting, Vec<f64>)> = Vec::new();
+    for (row, setting) in rows.iter().zip(settings) {
         let y = measure.of(row);
         if !(y > 0.0 && y.is_finite()) {
             continue;
         }
-        match points.iter_mut().find(|(known, ..)| *known == x) {
-            Some((_, _, values)) => values.push(y),
-            None => points.push((x, label, vec![y])),
+        match points.iter_mut().find(|(known, _)| *known == setting) {
+            Some((_, values)) => values.push(y),
+            None => points.push((setting, vec![y])),
         }
     }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let repetitions = points.iter().map(|(_, _, values)| values.len() as u32).max()?;
-    let along: Vec<f64> = points.iter().map(|(x, ..)| *x).collect();
-    let values: Vec<f64> = points.iter_mut().map(|(_, _, values)| median(values)).collect();
+    points.sort_by(|a, b| a.0.cmp(&b.0));
+    let repetitions = points.iter().map(|(_, values)| values.len() as u32).max()?;
+    let along: Vec<f64> = points.iter().filter_map(|(setting, _)| setting.quantity().number()).collect();
+    let values: Vec<f64> = points.iter_mut().map(|(_, values)| median(values)).collect();
     Some(Finding {
         scenario: key.scenario.to_owned(),
         workload: key.workload.0.to_owned(),
-        op: key.op,
+        ops: key.ops,
+        covers: key.covers,
+        is_metadata: rows.iter().any(|row| row.is_metadata()),
         axis: key.axis.to_owned(),
-        others: key.others.iter().map(|axis| (*axis).clone()).collect(),
+        others: key.others.iter().map(|setting| (*setting).clone()).collect(),
         measure,
         repetitions,
-        labels: points.into_iter().map(|(_, label, _)| label).collect(),
+        settings: points.into_iter().map(|(setting, _)| setting).collect(),
         curve: curve::curve(&along, &values)?,
         along,
         values,
     })
 }
 
-/// The numbers that the labels of an axis stand for: all plain ones, or all sizes, durations or shares; `None` where they are words.
-fn numbers<S: AsRef<str>>(labels: &[S]) -> Option<Vec<f64>> {
-    let readers: [fn(&str) -> Option<f64>; 4] = [
-        |label| label.parse::<f64>().ok().filter(|number| number.is_finite()),
-        |label| label.parse().ok().map(|Bytes(bytes)| bytes as f64),
-        |label| label.parse().ok().map(|Nanos(ns)| ns as f64),
-        |label| label.parse().ok().map(|share: Percent| f64::from(share.ppm)),
-    ];
-    readers.iter().find_map(|read| labels.iter().map(|label| read(label.as_ref().trim())).collect())
+impl Finding {
+    /// Whether `row` is one of those that the curve goes through.
+    pub fn has(&self, row: &ResultRow) -> bool {
+        let is_here = |setting: &Setting| row.sweep.contains(setting);
+        (row.scenario.as_str(), row.workload.as_str()) == (&self.scenario, &self.workload)
+            && (row.ops, row.covers) == (self.ops, self.covers)
+            && self.others.iter().all(is_here)
+            && self.settings.iter().any(is_here)
+    }
+
+    /// The value of the axis at a point of the curve, as it was written.
+    pub fn label(&self, point: usize) -> Option<&str> {
+        self.settings.get(point).map(Setting::label)
+    }
 }
 
 /// The middle one of `values` in order, or the mean of the two middle ones; 0 of none.

@@ -4,8 +4,10 @@
 
 pub mod aftermath;
 pub mod attribution;
+pub mod backlog;
 mod by_host;
 mod by_place;
+mod carried;
 pub mod ceiling;
 pub mod changes;
 pub mod compare;
@@ -18,6 +20,7 @@ mod host_series;
 mod hosts;
 mod issued;
 mod knee;
+mod left_behind;
 pub mod little;
 pub mod loadline;
 pub mod means;
@@ -30,6 +33,7 @@ mod series;
 mod settled_tests;
 #[cfg(test)]
 mod simulated;
+mod standstill;
 mod state;
 pub mod steady;
 mod student;
@@ -38,6 +42,7 @@ mod tally;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trend;
+pub mod trust;
 mod validity;
 pub mod warmup;
 mod warning;
@@ -49,7 +54,8 @@ pub use host_series::{HostSeries, host_series};
 pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
-pub use row::{Cpu, Done, Progress, ResultRow, Sure};
+pub use left_behind::{LeftBehind, left_behind};
+pub use row::{Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, Sure};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;

@@ -67,7 +67,9 @@ pub fn means(record: &Record, row: &ResultRow) -> Vec<Means> {
 
 fn has_worker(host: &HostPlan, row: &ResultRow) -> bool {
     // A stage's place in the list is its number.
-    host.stages.get(row.stage as usize).is_some_and(|stage| stage.workers.iter().any(|worker| worker.work == row.index))
+    host.stages
+        .get(row.stage as usize)
+        .is_some_and(|stage| stage.workers.iter().any(|worker| row.has_work(worker.work)))
 }
 
 fn of_host(record: &Record, host: &HostPlan, row: &ResultRow) -> (Way, Because, Timing) {
@@ -77,7 +79,7 @@ fn of_host(record: &Record, host: &HostPlan, row: &ResultRow) -> (Way, Because, 
         let timing = if engine.virtual_time { Timing::Virtual } else { Timing::PerBatch };
         return (Way::Simulated, Because::Planned, timing);
     }
-    if row.work.metadata.is_some() {
+    if row.is_metadata() {
         return (Way::Calls, Because::Planned, Timing::PerRequest);
     }
     let (backend, because) = backend(record, host.host, row.stage, engine.backend);

@@ -1,62 +1,102 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
 use crate::row::ResultRow;
+use crate::validity::is_simulated;
 use crate::warning::Warning;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
+use model::record::StageRecord;
 use model::spec::Backend;
-use model::testbed::HostFacts;
-use model::{Bytes, Note, NoteKind, Op, Record};
+use model::{Bytes, Kernels, Note, NoteKind, Op, Record};
+use std::collections::BTreeMap;
 
 /// With twice the memory, the cache holds at most half of what is read in any order; the rule of thumb of file-system benchmarks.
 const MEMORY_RULE: u64 = 2;
 /// Less than this is what a file system reads ahead, or has to look up twice.
 const LEAST_FROM_MEMORY: f64 = 0.1;
 
+/// All of them for a row of `stage`. What the run itself counted outweighs what could have been.
+pub(crate) fn doubts(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
+    let seen = from_memory(record, stage.stage, digest, row);
+    let of_blocks = || {
+        let has_blocks = row.works.iter().any(|work| work.metadata.is_none());
+        if has_blocks { cached(record, row.stage) } else { None }
+    };
+    match seen {
+        Some(share) if share >= LEAST_FROM_MEMORY => {
+            of_blocks().into_iter().chain([Warning::ReadFromMemory { share }]).collect()
+        }
+        Some(_) => Vec::new(),
+        None => {
+            let of_files = if row.is_metadata() { cached_files(record, row) } else { None };
+            of_files.into_iter().chain(of_blocks()).collect()
+        }
+    }
+}
+
 /// A layout that the page cache could hold a good part of, if it was in between.
-pub(crate) fn cached(record: &Record, stage: u32) -> Option<Warning> {
+fn cached(record: &Record, stage: u32) -> Option<Warning> {
     let concerns = |note: &&Note| note.kind == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage);
     let refused = record.notes.iter().any(|note| concerns(&note));
     let engine = record.plan.engine_of(stage)?;
-    if (engine.direct && !refused) || engine.backend == Backend::Null {
+    // No page of a simulation is ever in a memory.
+    if (engine.direct && !refused) || engine.backend == Backend::Null || is_simulated(record) {
         return None;
     }
     let targets = |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
     let is_shared = |host: &HostPlan| targets(host).iter().any(|target| target.kind == PlannedTarget::Joined);
     if record.plan.hosts.iter().any(is_shared) {
         // One file in the memories of all.
-        let memory = record.testbed.iter().map(|facts| facts.memory.0).fold(0, u64::saturating_add);
+        let memory = memories(record).values().map(|memory| memory.0).fold(0, u64::saturating_add);
         return fits(record.plan.footprint_of(stage), Bytes(memory));
     }
-    let each = |(host, facts): (&HostPlan, &HostFacts)| {
-        let files =
-            targets(host).iter().flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
-        fits(Bytes(files), facts.memory)
+    let files = |host: &HostPlan| {
+        let files = targets(host).into_iter().flat_map(|target| target.files).map(|file| file.size.0);
+        Bytes(files.fold(0, u64::saturating_add))
     };
-    record.plan.hosts.iter().zip(&record.testbed).find_map(each)
+    each_memory(record, files).into_iter().find_map(|(footprint, memory)| fits(footprint, memory))
 }
 
 /// The same for the files of trees, which are read through the page cache whatever the plan says of direct I/O.
-pub(crate) fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
-    if row.op != Op::ReadFile {
+fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if !row.plans(Op::ReadFile) || is_simulated(record) {
         return None;
     }
-    let hosts = record.plan.hosts.iter().zip(&record.testbed);
     let in_trees = |host: &HostPlan| host.part_of(row.stage).map_or(Bytes(0), |part| host.in_trees_of(part));
-    hosts.map(|(host, facts)| (in_trees(host), facts.memory)).find_map(|(footprint, memory)| {
+    each_memory(record, in_trees).into_iter().find_map(|(footprint, memory)| {
         // Files without a byte bring nothing, from wherever.
         if footprint > Bytes(0) { fits(footprint, memory) } else { None }
     })
+}
+
+/// The memory of each kernel, by its first host: hosts on one kernel have it together.
+fn memories(record: &Record) -> BTreeMap<usize, Bytes> {
+    let kernels = Kernels::of(&record.testbed);
+    let hosts = record.testbed.iter().enumerate();
+    hosts.map(|(number, facts)| (kernels.first_on_kernel(number), facts.memory)).collect()
+}
+
+/// What the hosts of each kernel load together, and the memory that they share.
+fn each_memory(record: &Record, footprint: impl Fn(&HostPlan) -> Bytes) -> Vec<(Bytes, Bytes)> {
+    let kernels = Kernels::of(&record.testbed);
+    let mut footprints: BTreeMap<usize, u64> = BTreeMap::new();
+    for (number, host) in record.plan.hosts.iter().enumerate() {
+        let sum = footprints.entry(kernels.first_on_kernel(number)).or_default();
+        *sum = sum.saturating_add(footprint(host).0);
+    }
+    let memories = memories(record);
+    let each = |(kernel, bytes): (usize, u64)| Some((Bytes(bytes), *memories.get(&kernel)?));
+    footprints.into_iter().filter_map(each).collect()
 }
 
 fn fits(footprint: Bytes, memory: Bytes) -> Option<Warning> {
     (footprint.0 < memory.0.saturating_mul(MEMORY_RULE)).then_some(Warning::Cached { footprint, memory })
 }
 
-/// Whether a part of a stage's reads never came to a device: what the hosts' kernels say that devices were made to read, beside what was
-/// read.
-pub(crate) fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) -> Option<Warning> {
-    if row.op != Op::Read || !devices_are_counted(record) {
+/// The share of a stage's reads that never came to a device, 0 to 1: what the hosts' kernels say that devices were made to read, beside what
+/// was read. `None` where nobody counted.
+fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) -> Option<f64> {
+    if !row.plans(Op::Read) || !devices_are_counted(record) {
         return None;
     }
     let notes = record.notes.iter().filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage));
@@ -67,11 +107,7 @@ pub(crate) fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &Re
     let from_devices = counts.into_iter().fold(0, u64::saturating_add);
     let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op == Op::Read);
     let read = parts.fold(0u64, |sum, (_, part)| sum.saturating_add(part.all.bytes));
-    if read == 0 {
-        return None;
-    }
-    let share = 1.0 - from_devices as f64 / read as f64;
-    (share >= LEAST_FROM_MEMORY).then_some(Warning::ReadFromMemory { share })
+    (read > 0).then(|| (1.0 - from_devices as f64 / read as f64).max(0.0))
 }
 
 /// Whether every target hangs off a block device, whose reads the kernel puts down to the process; those of network file systems it may not.
@@ -149,5 +185,59 @@ mod tests {
         record.testbed[0].memory = Bytes::mib(32);
         let doubted = |point: u32| cached(record, record.plan.measure_stage(point).expect("measured")).is_some();
         assert_eq!([doubted(0), doubted(1), doubted(2)], [false, true, false]);
+    }
+
+    #[test]
+    fn the_runs_own_count_outweighs_what_could_have_been() {
+        let codes = |detail| run(detail, true).iter().map(Warning::code).collect::<Vec<_>>();
+        assert!(codes(None).contains(&"fits-in-memory"), "nobody counted");
+        assert!(!codes(Some("409600000 bytes were read from devices")).contains(&"fits-in-memory"));
+        assert!(codes(Some("0 bytes were read from devices")).contains(&"fits-in-memory"));
+    }
+
+    #[test]
+    fn hosts_on_one_kernel_have_its_memory_once() {
+        let doubted = |identity: &str| {
+            let mut recorded = Recorded::with_hosts(BUFFERED, 2);
+            let record = recorded.record_mut();
+            for host in &mut record.testbed {
+                (host.memory, host.identity) = (Bytes(1 << 30), identity.to_owned());
+            }
+            for host in &mut record.plan.hosts {
+                host.targets[0].files.iter_mut().for_each(|file| file.size = Bytes(0));
+                // On a kernel of its own, each is within twice the memory; together they are not.
+                host.targets[0].files[0].size = Bytes(3 << 29);
+            }
+            let stage = record.plan.measure_stage(0).expect("measured");
+            cached(record, stage).is_some()
+        };
+        assert!(doubted("") && !doubted("one-boot"));
+    }
+
+    #[test]
+    fn hosts_that_share_a_file_have_the_memory_of_their_kernel_once() {
+        let memory = |identity: &str| {
+            let mut recorded = Recorded::with_hosts(BUFFERED, 2);
+            let record = recorded.record_mut();
+            record.testbed.iter_mut().for_each(|host| host.identity = identity.to_owned());
+            record.plan.hosts[1].targets[0].kind = PlannedTarget::Joined;
+            let stage = record.plan.measure_stage(0).expect("measured");
+            match cached(record, stage) {
+                Some(Warning::Cached { memory, .. }) => memory,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((memory(""), memory("one-boot")), (Bytes::gib(128), Bytes::gib(64)));
+    }
+
+    #[test]
+    fn no_page_of_a_simulation_is_in_a_memory() {
+        let mut recorded = Recorded::new(BUFFERED);
+        let stage = recorded.stage(StageKind::Measure);
+        assert!(cached(&recorded.record(), stage).is_some());
+        for target in recorded.record_mut().plan.hosts.iter_mut().flat_map(|host| &mut host.targets) {
+            target.kind = PlannedTarget::Simulated;
+        }
+        assert!(cached(&recorded.record(), stage).is_none());
     }
 }

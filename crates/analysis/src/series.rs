@@ -1,8 +1,10 @@
 //! How a stage went over time, for the charts.
 
-use model::{Histogram, Op, Record};
+use crate::row::ResultRow;
+use model::digest::Part;
+use model::{Histogram, Record};
 
-/// One operation in one interval, all hosts together.
+/// What a row counts in one interval, all hosts together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesPoint {
     /// When the interval began, in seconds after the stage's start.
@@ -29,7 +31,7 @@ impl SeriesPoint {
     }
 }
 
-/// How an operation went over time.
+/// How a row went over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// How many intervals there are.
@@ -38,12 +40,14 @@ pub struct Series {
     pub points: Vec<SeriesPoint>,
 }
 
-/// The intervals of a stage in which the load was on, in order, for one of its works; an interval without a completion of `op` is one
-/// with 0 requests. If they are more than `most`, neighbours are taken together: counts are added and histograms merged, never averaged.
-pub fn series(record: &Record, stage: u32, work: u32, op: Op, most: usize) -> Series {
-    let Some(stage) = record.stage(stage) else { return Series::default() };
+/// The intervals in which the load was on, in order, with what `row` counts in them; an interval
+/// without a completion is one with 0 requests. If they are more than `most`, neighbours are taken
+/// together: counts are added and histograms merged, never averaged.
+pub fn series(record: &Record, row: &ResultRow, most: usize) -> Series {
+    let Some(stage) = record.stage(row.stage) else { return Series::default() };
     let digest = stage.digest(record);
-    let part = digest.part(work, op);
+    let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
+    let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
     let moments = &digest.frame.moments;
     let together = moments.len().div_ceil(most.max(1)).max(1);
     let chunks = (0..).step_by(together).zip(moments.chunks(together));
@@ -55,7 +59,8 @@ pub fn series(record: &Record, stage: u32, work: u32, op: Op, most: usize) -> Se
             bytes: 0,
             latency: Histogram::new(),
         };
-        for total in (first..first + chunk.len()).filter_map(|at| part?.total(at)) {
+        let places = first..first + chunk.len();
+        for total in places.flat_map(|at| parts.iter().filter_map(move |part| part.total(at))) {
             point.ios = point.ios.saturating_add(total.counts.ios);
             point.bytes = point.bytes.saturating_add(total.counts.bytes);
             // Checked when the run file was read.
@@ -70,7 +75,12 @@ pub fn series(record: &Record, stage: u32, work: u32, op: Op, most: usize) -> Se
 mod tests {
     use super::*;
     use crate::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
+
+    fn of_first(recorded: &Recorded, most: usize) -> Series {
+        let record = recorded.record();
+        series(&record, &crate::results(&record)[0], most)
+    }
 
     #[test]
     fn an_interval_in_which_nothing_came_back_is_a_zero_and_not_a_gap() {
@@ -81,7 +91,7 @@ mod tests {
             recorded.host_interval(stage, host, 1, &[]);
             recorded.host_interval(stage, host, 2, &[(Op::Read, &[100; 7])]);
         }
-        let points = series(&recorded.record(), stage, 0, Op::Read, 10).points;
+        let points = of_first(&recorded, 10).points;
         let ios: Vec<u64> = points.iter().map(|point| point.ios).collect();
         assert_eq!(ios, [10, 0, 14]);
         assert_eq!((points[2].start_s, points[2].iops()), (2.0, 14.0));
@@ -92,7 +102,7 @@ mod tests {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         (0..1_000).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])]));
-        let merged = series(&recorded.record(), stage, 0, Op::Read, 240);
+        let merged = of_first(&recorded, 240);
         let points = merged.points;
         assert_eq!((merged.intervals, points.len()), (1_000, 200));
         assert_eq!(points.iter().map(|point| point.ios).sum::<u64>(), 2_000);

@@ -20,7 +20,7 @@ pub fn run_state(record: &Record) -> RunState {
     match &record.end {
         Some((_, RunEnd::Complete)) => RunState::Complete,
         Some((_, RunEnd::Interrupted)) => RunState::Interrupted,
-        Some((_, RunEnd::Failed(why))) => RunState::Failed(why.clone()),
+        Some((_, RunEnd::Failed(why) | RunEnd::Panicked(why))) => RunState::Failed(why.clone()),
         None => RunState::Unfinished,
     }
 }

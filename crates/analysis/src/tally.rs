@@ -1,11 +1,12 @@
-//! What each operation of a stage did in each interval, as plain numbers: what all statistics over time rest on.
+//! What each row of a stage did in each interval, as plain numbers: what all statistics over time
+//! rest on.
 
 use crate::row::ResultRow;
 use crate::warning::QUANTILES;
-use model::digest::{Digest, Frame, HostPart, Moment, Span, Total};
+use model::digest::{Digest, Frame, HostPart, Moment, Span, Total, WorkerTotal};
 use std::collections::BTreeMap;
 
-/// One operation of one measured point over time.
+/// One row of a measured point over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally<'a> {
     /// Each interval in order, all hosts together.
@@ -21,7 +22,7 @@ pub struct Tally<'a> {
 pub struct HostTally<'a> {
     spans: &'a [Span],
     frame: Option<&'a Frame>,
-    part: Option<&'a HostPart>,
+    parts: Vec<&'a HostPart>,
 }
 
 impl HostTally<'_> {
@@ -32,8 +33,8 @@ impl HostTally<'_> {
         self.spans.iter().enumerate().filter(counted).map(|(at, span)| Slot {
             start_s: span.start_ns as f64 / 1e9,
             length_s: span.length_ns as f64 / 1e9,
-            ios: self.part.map_or(0, |part| part.ios(at)) as f64,
-            latency_ns: self.part.map_or(0, |part| part.latency_ns(at)) as f64,
+            ios: self.parts.iter().map(|part| part.ios(at) as f64).sum(),
+            latency_ns: self.parts.iter().map(|part| part.latency_ns(at) as f64).sum(),
             ..Slot::default()
         })
     }
@@ -89,10 +90,11 @@ pub fn column(slots: &[Slot], figure: impl Fn(&Slot) -> f64) -> Vec<f64> {
 /// Each host of one row of a stage, by its number in the plan: no sum over hosts is worked out for it.
 pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTally<'a>> {
     let frame = &digest.frame;
-    let part = digest.part(row.index, row.op);
+    let parts = || digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
     let hosts = frame.spans.iter().filter(|(host, _)| frame.counted(**host).next().is_some());
     let hosts = hosts.map(|(host, spans)| {
-        (*host, HostTally { spans, frame: Some(frame), part: part.and_then(|part| part.hosts.get(host)) })
+        let parts = parts().filter_map(|(_, part)| part.hosts.get(host)).collect();
+        (*host, HostTally { spans, frame: Some(frame), parts })
     });
     hosts.collect()
 }
@@ -101,29 +103,34 @@ pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTal
 pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
     let frame = &digest.frame;
     let workers = digest.sums.workers.iter();
-    let workers = workers.filter(|((host, worker), _)| frame.work_of(*host, *worker) == Some(row.index));
+    let works = |(host, worker): &(u32, u32)| frame.work_of(*host, *worker).is_some_and(|work| row.has_work(work));
+    let ios = |worker: &WorkerTotal| {
+        let mine = worker.ios.iter().filter(|(op, _)| row.ops.has(**op));
+        mine.fold(0u64, |sum, (_, ios)| sum.saturating_add(*ios))
+    };
     Tally {
         total: totals(digest, row),
         hosts: by_host(digest, row),
-        workers: workers.map(|(key, worker)| (*key, worker.ios.get(&row.op).copied().unwrap_or(0))).collect(),
+        workers: workers.filter(|(key, _)| works(key)).map(|(key, worker)| (*key, ios(worker))).collect(),
     }
 }
 
 fn totals(digest: &Digest, row: &ResultRow) -> Vec<Slot> {
     let quantiles_ns = QUANTILES.map(|quantile| row.latency.quantile_ns(quantile.share).unwrap_or(0));
-    let parts: Vec<_> = digest.sums.parts.iter().filter(|((work, _), _)| *work == row.index).collect();
-    let cpu_ns = digest.sums.cpu_ns.get(&row.index);
+    let parts: Vec<_> = digest.sums.parts.iter().filter(|((work, _), _)| row.has_work(*work)).collect();
+    let cpu_ns: Vec<&Vec<u64>> =
+        digest.sums.cpu_ns.iter().filter(|(work, _)| row.has_work(**work)).map(|(_, column)| column).collect();
     let slot = |(at, moment): (usize, &Moment)| {
         let mut slot = Slot {
             start_s: moment.start_ns as f64 / 1e9,
             length_s: moment.length_ns as f64 / 1e9,
-            cpu_ns: cpu_ns.and_then(|column| column.get(at)).copied().unwrap_or(0) as f64,
+            cpu_ns: cpu_ns.iter().filter_map(|column| column.get(at)).map(|ns| *ns as f64).sum(),
             ..Slot::default()
         };
         for ((_, op), part) in &parts {
             let Some(total) = part.total(at) else { continue };
             slot.work_ios += total.counts.ios as f64;
-            if *op == row.op {
+            if row.ops.has(*op) {
                 slot.add_op(total, quantiles_ns);
             }
         }

@@ -180,20 +180,32 @@ impl Recorded {
         self.record.apply(Event::RunEnded { unix_ns: STARTED_UNIX_NS + 90_000_000_000, end: RunEnd::Complete });
     }
 
+    /// One second of load on host 0, in which several works of the point run side by side: the
+    /// number of the work, its operation and the service times (ns) of every request.
+    pub fn side_by_side(&mut self, stage: u32, interval: u32, ops: &[(u32, Op, &[u64])]) {
+        self.add_works(stage, 0, interval, Phase::Load, ops);
+    }
+
     fn add(&mut self, stage: u32, host: u32, interval: u32, phase: Phase, ops: &[(Op, &[u64])]) {
+        let ops: Vec<(u32, Op, &[u64])> = ops.iter().map(|(op, values)| (0, *op, *values)).collect();
+        self.add_works(stage, host, interval, phase, &ops);
+    }
+
+    fn add_works(&mut self, stage: u32, host: u32, interval: u32, phase: Phase, ops: &[(u32, Op, &[u64])]) {
         if self.record.stage(stage).is_none() {
             self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
         }
-        let work = &self.record.plan.stages[stage as usize].works[0];
-        let block = work.metadata.map_or_else(|| work.largest_block(), |metadata| metadata.size).0;
-        let sample = |(op, values): &(Op, &[u64])| {
+        let works = &self.record.plan.stages[stage as usize].works;
+        let sample = |(number, op, values): &(u32, Op, &[u64])| {
+            let work = &works[*number as usize];
+            let block = work.metadata.map_or_else(|| work.largest_block(), |metadata| metadata.size).0;
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));
             let ios = values.len() as u64;
             let moves = matches!(op, Op::Read | Op::Write | Op::Create | Op::ReadFile | Op::WriteFile);
             let bytes = if moves { ios * block } else { 0 };
             OpSample {
-                work: 0,
+                work: *number,
                 op: *op,
                 ios,
                 bytes,
@@ -202,7 +214,7 @@ impl Recorded {
                 raw_latencies: Vec::new(),
             }
         };
-        let ops: Vec<OpSample> = ops.iter().filter(|(_, values)| !values.is_empty()).map(sample).collect();
+        let ops: Vec<OpSample> = ops.iter().filter(|(.., values)| !values.is_empty()).map(sample).collect();
         let worker_op = |op: &OpSample| WorkerOp { op: op.op, ios: op.ios, bytes: op.bytes, errors: 0 };
         let worker = WorkerSample {
             worker: 0,

@@ -1,21 +1,24 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
+use crate::backlog::{Answered, Asked, Backlog};
 use crate::course;
-use crate::degraded::{Degraded, degraded};
+use crate::degraded::{Degraded, asked_of_those_left, degraded};
+use crate::estimate::Estimate;
 use crate::page_cache;
 use crate::results::rows;
 use crate::row::ResultRow;
+use crate::standstill;
 use crate::state::run_state;
 use crate::sure::sure;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
-use model::digest::Digest;
+use model::digest::{Digest, Moment, Part};
 use model::errno;
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Nanos, NoteKind, Op, Percent, Record, StageEnd};
+use model::{Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
@@ -24,16 +27,14 @@ const LEAST_SAMPLES: u64 = 1_000;
 const LEAST_BEYOND: f64 = 10.0;
 /// A worker that leaves less than a tenth of its core idle is likely to be the limit itself.
 const BUSY_WORKER: f64 = 0.9;
-/// A rate that is kept is kept to within the last requests of the stage.
-const LEAST_OF_RATE: f64 = 0.99;
-/// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
-const LEAST_STALL_NS: u64 = 100_000_000;
 /// Hosts that begin further apart than this part of an interval do not measure the same intervals: ÷ 10.
 const PARTS_OF_SKEW: u64 = 10;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
 
-/// One row for each operation of each point whose `measure` stage began, in the order of the plan, with every reason to doubt it.
+/// The rows of each point whose `measure` stage began, in the order of the plan, with every reason
+/// to doubt them: one for each operation of each workload, one for all I/O of a workload that mixes
+/// several, and one for all workloads that ran at the same time.
 pub fn results(record: &Record) -> Vec<ResultRow> {
     let points = 0..record.plan.points.len() as u32;
     let stages = points.filter_map(|point| record.plan.measure_stage(point)).filter_map(|stage| record.stage(stage));
@@ -44,10 +45,11 @@ pub fn results(record: &Record) -> Vec<ResultRow> {
 fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     let digest = stage.digest(record);
     let mut rows = rows(record, stage, &digest);
-    let missed: Vec<Option<Warning>> = rows.iter().map(|row| rate_missed(&rows, row)).collect();
+    let missed: Vec<Vec<Warning>> = rows.iter().map(|row| rate_missed(record, &digest, &rows, row)).collect();
     for (row, missed) in rows.iter_mut().zip(missed) {
         let tally = tally(&digest, row);
         row.sure = sure(&tally, &row.latency);
+        count_what_was_due(row);
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
         row.warnings.extend(course::doubts(record, row, &tally));
@@ -55,44 +57,70 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     rows
 }
 
-/// A rate is that of all operations of a workload together.
-fn rate_missed(rows: &[ResultRow], row: &ResultRow) -> Option<Warning> {
-    let Pace::Open { rate, .. } = row.work.pace else { return None };
-    // An fsync is no request of the rate.
-    let together =
-        || rows.iter().filter(|other| (other.point, other.index) == (row.point, row.index) && other.op != Op::Fsync);
-    let done = match rate {
-        Rate::Iops { milli } => together().map(ResultRow::iops).sum::<f64>() / (milli as f64 / 1e3),
-        Rate::Bytes { per_second } => together().map(ResultRow::bytes_per_s).sum::<f64>() / per_second as f64,
-    };
-    (done < LEAST_OF_RATE).then_some(Warning::RateMissed { asked: rate, done })
+/// At a fixed rate, every request that was due in the measured time is in the latencies, back or not: those that a standstill at its end held up are
+/// the ones that tell of it. Of an interval of confidence that this leaves behind, nothing is known.
+fn count_what_was_due(row: &mut ResultRow) {
+    if !row.counts_what_was_due() {
+        return;
+    }
+    row.latency.merge(&row.left.late);
+    row.latency.merge(&row.left.never);
+    for (quantile, interval) in QUANTILES.iter().zip(&mut row.sure.quantiles_ns) {
+        let now = row.latency.quantile_ns(quantile.share).map(|ns| ns as f64);
+        *interval = interval.filter(|interval| now.is_some_and(|now| (interval.low..=interval.high).contains(&now)));
+    }
+    let mean = row.latency.mean_ns();
+    let is_near = |sure: &Estimate| mean.is_some_and(|mean| (mean - sure.value).abs() <= sure.error);
+    row.sure.mean_ns = row.sure.mean_ns.filter(is_near);
 }
 
-/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that took at
-/// least half of that interval, twice as long as the longest of a usual interval, and 100 ms.
-fn stalled(digest: &Digest, row: &ResultRow) -> Option<Warning> {
-    if row.work.pace.is_open() {
-        return None;
-    }
-    let part = digest.part(row.index, row.op);
-    let points = &digest.frame.moments;
-    let total = |index: usize| part.and_then(|part| part.total(index));
-    let ios = |index: usize| total(index).map_or(0, |total| total.counts.ios);
-    let longest = |index: usize| total(index).and_then(|total| total.latency.max_ns().ok()?).unwrap_or(0);
-    let median = |of: &dyn Fn(usize) -> u64| {
-        let mut all: Vec<u64> = (0..points.len()).map(of).collect();
-        all.sort_unstable();
-        all.get(all.len() / 2).copied()
+/// A rate is that of all I/O of a workload together: the workloads that `row` is of, or a part of,
+/// and that missed theirs.
+fn rate_missed(record: &Record, digest: &Digest, rows: &[ResultRow], row: &ResultRow) -> Vec<Warning> {
+    let wholes = rows.iter().filter(|whole| whole.point == row.point && whole.is_of_workload());
+    wholes
+        .filter(|whole| whole.index.is_some_and(|work| row.has_work(work)))
+        .filter_map(|whole| missed(record, digest, whole))
+        .collect()
+}
+
+/// Whether a workload missed its rate, that of the hosts that were there. What failed came back,
+/// too.
+fn missed(record: &Record, digest: &Digest, whole: &ResultRow) -> Option<Warning> {
+    let work = whole.work()?;
+    let Pace::Open { rate, poisson } = work.pace else { return None };
+    let rate = asked_of_those_left(record, &digest.frame, whole, rate);
+    let (ios, errors) = (whole.ios as f64, whole.error_count() as f64);
+    let (per_second, unit) = match rate {
+        Rate::Iops { milli } => (milli as f64 / 1e3, 1.0),
+        // Where nothing succeeded, what one would have been is as good as any.
+        Rate::Bytes { per_second } if ios > 0.0 => (per_second as f64, whole.bytes as f64 / ios),
+        Rate::Bytes { per_second } => (per_second as f64, work.largest_block().0 as f64),
     };
-    let (usual, usual_longest) = (median(&ios)?, median(&longest)?);
-    let stood = |index: usize| {
-        let slowest = longest(index).max(longest(index + 1));
-        let least = (points[index].length_ns / 2).max(usual_longest.saturating_mul(2)).max(LEAST_STALL_NS);
-        ios(index).saturating_mul(2) < usual && slowest >= least
+    let seconds: f64 = counted(digest).map(|(_, moment)| moment.length_ns as f64 / 1e9).sum();
+    let parts = digest.sums.parts.iter().filter(|((work, op), _)| whole.counts(*work, *op));
+    let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
+    let interval = |(at, moment): (usize, &Moment)| {
+        let length_s = moment.length_ns as f64 / 1e9;
+        let done = parts.iter().filter_map(|part| part.total(at)).map(|total| match rate {
+            Rate::Iops { .. } => total.counts.ios as f64,
+            Rate::Bytes { .. } => total.counts.bytes as f64,
+        });
+        // When a request failed is not known: they are spread over the time.
+        let failed = if seconds > 0.0 { errors * unit * length_s / seconds } else { 0.0 };
+        Answered { start_s: moment.start_ns as f64 / 1e9, length_s, units: done.sum::<f64>() + failed }
     };
-    let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index)).collect();
-    let slowest = slow.iter().map(|index| longest(*index).max(longest(index + 1))).max()?;
-    Some(Warning::Stalled { longest: Nanos(slowest), intervals: slow.len() as u32 })
+    let intervals: Vec<Answered> = counted(digest).map(interval).collect();
+    let mean_s = whole.latency.mean_ns().unwrap_or(0.0) / 1e9;
+    let found = Backlog::of(Asked { per_second, unit, poisson }, &intervals, mean_s)?;
+    let piled_up = (found.piled_up / unit).round() as u64;
+    found.is_missed().then(|| Warning::RateMissed { asked: rate, done: found.share().clamp(0.0, 1.0), piled_up })
+}
+
+/// The intervals of load that figures rest on, with their places.
+fn counted(digest: &Digest) -> impl Iterator<Item = (usize, &Moment)> {
+    let is_counted = |(_, moment): &(usize, &Moment)| digest.frame.is_counted(moment.interval);
+    digest.frame.moments.iter().enumerate().filter(is_counted)
 }
 
 /// Every reason to doubt `row`, the gravest first.
@@ -105,11 +133,11 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
         found.push(Warning::NothingCompleted);
     }
     let mut by_errno = row.errors.clone();
-    if row.op == Op::Write {
+    if row.plans(Op::Write) {
         add_errors_of_pass(record, row.point, &mut by_errno);
     }
     if !by_errno.is_empty() {
-        let unsupported = unsupported(row.op, row.ios, &by_errno);
+        let unsupported = row.ops.one().and_then(|op| unsupported(op, row.ios, &by_errno));
         found.push(Warning::Errors { by_errno, unsupported });
     }
     if !row.complete {
@@ -119,21 +147,19 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
     if let Some(Degraded { hosts, wholly }) = degraded(record, &digest.frame) {
         found.push(Warning::HostLost { hosts, wholly });
     }
+    found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
-    found.extend(match row.work.metadata {
-        Some(_) => page_cache::cached_files(record, row),
-        None => page_cache::cached(record, row.stage),
-    });
-    found.extend(page_cache::from_memory(record, stage.stage, digest, row));
+    found.extend(page_cache::doubts(record, stage, digest, row));
+    found.extend(crate::carried::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
-    let may_idle = row.work.metadata.is_none() && !record.plan.backend.sends_nothing();
+    let may_idle = !row.is_metadata() && !record.plan.backend.sends_nothing();
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
-    found.extend(stalled(digest, row));
+    found.extend(standstill::doubts(record, stage, digest, row));
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
@@ -156,6 +182,15 @@ fn unsupported(op: Op, ios: u64, by_errno: &BTreeMap<i32, u64>) -> Option<Op> {
 pub(crate) fn is_simulated(record: &Record) -> bool {
     let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
     targets.any(|target| target.kind == PlannedTarget::Simulated)
+}
+
+/// The events of earlier stages whose commands still ran when this one began.
+fn events_running(record: &Record, stage: u32) -> Option<Warning> {
+    let still = |one: &&Occurrence| one.kind == OccurrenceKind::StillRunning && one.stage == Some(stage);
+    let mut events: Vec<String> = record.occurrences.iter().filter(still).map(|one| one.label.clone()).collect();
+    events.sort_unstable();
+    events.dedup();
+    (!events.is_empty()).then_some(Warning::EventRunning { events })
 }
 
 /// The host that began latest, if that matters: by more than a tenth of an interval, its first one holds too little.
@@ -242,7 +277,7 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
         .any(|(number, stage)| stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage));
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
     // What is simulated costs the same whether it was written or not.
-    if !is_written && row.op == Op::Read && !is_simulated(record) {
+    if !is_written && row.plans(Op::Read) && !is_simulated(record) {
         found.push(Warning::NotPrepared);
     }
     // An amount is measured from its first request to its last on purpose; and every operation on a tree finds what the one before it left.
@@ -309,17 +344,19 @@ fn little_space(record: &Record, stage: u32) -> Option<Warning> {
 /// What is free of a target's file system once `layout` bytes of ours are in it. `None` for devices and single files.
 fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
     let used = match &facts.kind {
-        TargetKind::Directory { state: DirectoryState::Claimed { used }, .. } => used.0,
+        TargetKind::Directory { state: DirectoryState::Claimed { used, .. }, .. } => used.0,
         TargetKind::Directory { .. } | TargetKind::Missing => 0,
         _ => return None,
     };
-    let free = (facts.free.0 + used).saturating_sub(layout);
+    // There are file systems that say they have 2^64 bytes.
+    let free = facts.free.0.saturating_add(used).saturating_sub(layout);
     (facts.total.0 > 0).then(|| free as f64 / facts.total.0 as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ops;
     use crate::state::RunState;
     use crate::testing::Recorded;
     use model::{Bytes, Note};
@@ -336,6 +373,17 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
         recorded.end();
         recorded
+    }
+
+    #[test]
+    fn a_file_system_of_all_bytes_that_there_are_is_not_full() {
+        let mut recorded = good(READS);
+        for target in recorded.record_mut().testbed.iter_mut().flat_map(|host| &mut host.targets) {
+            (target.free, target.total) = (Bytes(u64::MAX), Bytes(u64::MAX));
+            let state = DirectoryState::Claimed { used: Bytes::gib(1), run: String::new() };
+            target.kind = TargetKind::Directory { root: target.path.clone(), state };
+        }
+        assert_eq!(codes(&recorded), [""; 0]);
     }
 
     #[test]
@@ -427,7 +475,7 @@ mod tests {
         stage.samples[0].ops[0].errors = vec![(model::sample::VERIFY_STALE, 3)];
         let said = |op: Op| {
             let rows = results(&record);
-            let row = rows.iter().find(|row| row.op == op).expect("a row");
+            let row = rows.iter().find(|row| row.ops == Ops::One(op)).expect("a row");
             row.warnings.iter().find_map(|warning| match warning {
                 Warning::Errors { by_errno, .. } => Some(by_errno.clone()),
                 _ => None,
@@ -474,6 +522,78 @@ mod tests {
             _ => None,
         });
         assert!((missed.expect("said") - 0.98).abs() < 1e-9);
+    }
+
+    /// Whether a run at a rate of 1,000 requests a second is said to have missed it: what came back in each second, and what failed.
+    fn is_missed(suite: &str, ios: &[usize], latency_ns: u64, failed: u64) -> bool {
+        let mut recorded =
+            Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"));
+        let stage = recorded.stage(StageKind::Measure);
+        for (second, ios) in (0..).zip(ios) {
+            recorded.interval(stage, second, &[(Op::Read, &vec![latency_ns; *ios])]);
+        }
+        recorded.fail(stage, 0, Op::Read, 5, failed);
+        recorded.end();
+        codes(&recorded).contains(&"rate-missed")
+    }
+
+    #[test]
+    fn what_is_under_way_at_the_end_what_failed_and_what_chance_did_is_no_missed_rate() {
+        let mut ios = [1_000; 10];
+        assert!(!is_missed("rate = 1000\n", &ios, 150_000_000, 0));
+        // All requests take 150 ms: those of the last 150 ms are still under way.
+        ios[0] = 850;
+        assert!(!is_missed("rate = 1000\n", &ios, 150_000_000, 0));
+        assert!(!is_missed("rate = \"4096000B/s\"\n", &ios, 150_000_000, 0));
+        assert!(is_missed("rate = 1000\n", &[850; 10], 150_000_000, 0), "a hundred and fifty more in each second");
+        assert!(is_missed("rate = \"4096000B/s\"\n", &[850; 10], 150_000_000, 0));
+        // Errors are told as errors.
+        assert!(!is_missed("rate = 1000\n", &[970; 10], 10_000, 300));
+        assert!(is_missed("rate = 1000\n", &[970; 10], 10_000, 30));
+        // 100 of 10,000 are one standard deviation of strangers' arrivals.
+        assert!(!is_missed("rate = 1000\narrivals = \"poisson\"\n", &[971; 10], 10_000, 0));
+        assert!(is_missed("rate = 1000\n", &[971; 10], 10_000, 0));
+        assert!(is_missed("rate = 1000\narrivals = \"poisson\"\n", &[955; 10], 10_000, 0));
+    }
+
+    #[test]
+    fn what_was_asked_of_a_lost_host_is_not_missed() {
+        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\nrate = 400\n";
+        // The rate of three hosts of four, after the first second with the fourth or without it.
+        let missed = |third: usize, lost_after: u32| {
+            let mut recorded = Recorded::with_hosts(suite, 4);
+            let stage = recorded.stage(StageKind::Measure);
+            let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() };
+            recorded.record_mut().notes.push(note);
+            for second in 0..10 {
+                for host in (0..4).filter(|host| *host != 1 || second < lost_after) {
+                    let ios = if host == 3 { third } else { 100 };
+                    recorded.host_interval(stage, host, second, &[(Op::Read, &vec![100_000; ios])]);
+                }
+            }
+            recorded.end();
+            results(&recorded.record())[0].warnings.iter().find_map(|warning| match warning {
+                Warning::RateMissed { asked, done, .. } => Some((*asked, (*done * 1e3).round())),
+                _ => None,
+            })
+        };
+        assert_eq!(missed(100, 0), None, "the three that were left kept theirs");
+        assert_eq!(missed(100, 5), None, "what was measured without the fourth is in no figure");
+        assert_eq!(missed(40, 0), Some((Rate::Iops { milli: 300_000 }, 800.0)), "of the rate of those that were left");
+        assert_eq!(missed(40, 5), Some((Rate::Iops { milli: 400_000 }, 850.0)));
+    }
+
+    #[test]
+    fn a_stage_that_began_while_a_command_of_an_event_still_ran_says_so() {
+        let mut recorded = good(READS);
+        let stage = recorded.stage(StageKind::Measure);
+        let still = |stage, label: &str| Occurrence { stage, ..Occurrence::new(OccurrenceKind::StillRunning, label) };
+        let all = [still(Some(stage + 1), "other"), still(Some(stage), "move"), still(Some(stage), "drain")];
+        recorded.record_mut().occurrences.extend(all);
+        let rows = results(&recorded.record());
+        assert_eq!(rows[0].warnings, [Warning::EventRunning { events: vec!["drain".into(), "move".into()] }]);
+        recorded.record_mut().occurrences.truncate(1);
+        assert_eq!(codes(&recorded), [""; 0]);
     }
 
     #[test]

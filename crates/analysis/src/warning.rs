@@ -52,6 +52,13 @@ pub enum Warning {
         /// The share of the bytes read, 0 to 1.
         share: f64,
     },
+    /// Far fewer bytes crossed ports, the loopback and disks than were read or written: a cache of the file system answered.
+    NotCarried {
+        /// Which of the two.
+        op: Op,
+        /// The share that was carried, 0 to 1.
+        share: f64,
+    },
     /// The target refused direct I/O: requests went through the page cache.
     DirectRefused {
         /// The agent's words.
@@ -68,6 +75,11 @@ pub enum Warning {
         hosts: Vec<String>,
         /// Whether there was nothing but that, so that the figures are those of the others.
         wholly: bool,
+    },
+    /// The commands of events of an earlier stage still ran while this was measured.
+    EventRunning {
+        /// The names of the events.
+        events: Vec<String>,
     },
     /// The hosts did not begin together.
     StartSkew {
@@ -110,12 +122,22 @@ pub enum Warning {
         /// The share of one core, 0 to 1.
         share: f64,
     },
-    /// At a fixed rate: the target, or the generator, did not keep it.
+    /// Hosts that made the load had no CPU time left: they may be what was measured.
+    HostSaturated {
+        /// Their names.
+        hosts: Vec<String>,
+        /// The share of the load for which the CPUs of the worst of them were all but used up, 0 to
+        /// 1.
+        share: f64,
+    },
+    /// At a fixed rate: requests that were due piled up, before the target or in the generator.
     RateMissed {
         /// What was asked for.
         asked: Rate,
-        /// The share of it that was done, 0 to 1.
+        /// The share of it that came back, failed requests included, 0 to 1.
         done: f64,
+        /// Requests that were due and had not come back at the end, without those that the mean latency keeps under way.
+        piled_up: u64,
     },
     /// In a closed loop: the target stood still for a while, and few requests saw it.
     Stalled {
@@ -123,6 +145,15 @@ pub enum Warning {
         longest: Nanos,
         /// How many intervals were slow for it.
         intervals: u32,
+    },
+    /// The generator itself did not run for a while: it was stopped, or others had its processors.
+    GeneratorPaused {
+        /// The host where it stood still for longest.
+        host: String,
+        /// The longest time.
+        longest: Nanos,
+        /// How often it did on that host.
+        times: u32,
     },
     /// The start of the measured time was not like the rest of it.
     WarmUp {
@@ -230,9 +261,11 @@ impl Warning {
         match self {
             Warning::Cached { .. } => "fits-in-memory",
             Warning::ReadFromMemory { .. } => "read-from-memory",
+            Warning::NotCarried { .. } => "not-carried",
             Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
             Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
+            Warning::EventRunning { .. } => "event-running",
             Warning::StartSkew { .. } => "start-skew",
             Warning::ClockError { .. } => "clock-error",
             Warning::CachesNotEmptied { .. } => NoteKind::CachesNotEmptied.word(),
@@ -240,8 +273,10 @@ impl Warning {
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",
+            Warning::HostSaturated { .. } => "host-saturated",
             Warning::RateMissed { .. } => "rate-missed",
             Warning::Stalled { .. } => "stalled",
+            Warning::GeneratorPaused { .. } => "generator-paused",
             Warning::WarmUp { .. } => "warm-up",
             Warning::Changed { .. } => "level-changed",
             Warning::NotSteady { .. } => "not-steady",

@@ -329,6 +329,10 @@ pub struct ResumeArgs {
     #[arg(short, long, value_name = "FILE.plimsoll")]
     pub out: Option<PathBuf>,
 
+    /// Write to this target again, where nothing of the run is left: a run file may come from anybody. Where its marker is, the run goes on unasked.
+    #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
+    pub targets: Vec<TargetArg>,
+
     /// Overwrite this block device again, which the run overwrote.
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub destroy_data: Vec<GivenUpArg>,

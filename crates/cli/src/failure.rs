@@ -2,6 +2,7 @@
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use model::planner::{Refusal, RefusalKind};
+use model::printable;
 use model::spec::SpecErrors;
 use std::fmt;
 use std::io::IsTerminal;
@@ -12,6 +13,8 @@ use std::process::ExitCode;
 pub enum Failure {
     /// The arguments or the suite are wrong.
     Usage(String),
+    /// The same of a file that is shown with the places of its mistakes, in colours where these are wanted.
+    Drawn(String),
     /// A target was refused.
     Target(String),
     /// The run could not go on.
@@ -20,6 +23,8 @@ pub enum Failure {
     RunFile(String),
     /// Somebody stopped it.
     Interrupted(String),
+    /// A bug of ours ended it.
+    Bug(String),
 }
 
 /// Requests failed, but the run is complete.
@@ -33,10 +38,11 @@ impl Failure {
     /// The exit code of the documented table.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Failure::Usage(_) => 2,
+            Failure::Usage(_) | Failure::Drawn(_) => 2,
             Failure::Target(_) => 3,
             Failure::Run(_) => 4,
             Failure::RunFile(_) => 5,
+            Failure::Bug(_) => 101,
             Failure::Interrupted(_) => 130,
         })
     }
@@ -56,9 +62,11 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(text)
+            | Failure::Drawn(text)
             | Failure::Target(text)
             | Failure::Run(text)
             | Failure::RunFile(text)
+            | Failure::Bug(text)
             | Failure::Interrupted(text) => f.write_str(text),
         }
     }
@@ -72,7 +80,7 @@ pub fn suite_failure(errors: &SpecErrors) -> Failure {
 /// The same of a file that is called `what`.
 pub fn file_failure(errors: &SpecErrors, what: &str) -> Failure {
     let fancy = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    Failure::Usage(render(errors, what, fancy))
+    Failure::Drawn(render(errors, what, fancy))
 }
 
 fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
@@ -85,7 +93,7 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
         let label = LabeledSpan::new_with_span(None, (place.span.start, length));
         let (help, message) = (harmless(&problem.remedy), harmless(&problem.message));
         let report = miette::miette!(labels = vec![label], help = help, "{message}")
-            .with_source_code(NamedSource::new(place.name, harmless(place.text)));
+            .with_source_code(NamedSource::new(harmless(place.name), harmless(place.text)));
         // Rendering into a String cannot fail.
         let _ = handler.render_report(&mut text, report.as_ref());
     }
@@ -96,12 +104,12 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so
 /// that places in the text stay where they are.
-pub fn harmless(text: &str) -> String {
-    let plain = |c: char| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() && c.len_utf8() == 1 => '?',
-        c if c.is_control() => '¿',
-        c => c,
+fn harmless(text: &str) -> String {
+    let plain = |c: char| match c.len_utf8() {
+        _ if matches!(c, '\n' | '\t') || !printable::acts(c) => c,
+        1 => '?',
+        2 => '¿',
+        _ => '\u{fffd}',
     };
     text.chars().map(plain).collect()
 }
@@ -111,10 +119,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_bug_has_an_exit_code_of_its_own() {
+        let of = |failure: Failure| format!("{:?}", failure.exit_code());
+        assert_eq!(of(Failure::Bug(String::new())), format!("{:?}", ExitCode::from(101)));
+        assert_ne!(of(Failure::Bug(String::new())), of(Failure::Run(String::new())));
+    }
+
+    #[test]
     fn a_terminal_gets_no_orders_and_places_stay() {
-        let text = "a\u{1b}]0;owned\u{7}\u{9b}b\r\n\tç";
+        let text = "a\u{1b}]0;owned\u{7}\u{9b}b\r\n\tç\u{202e}";
         let safe = harmless(text);
-        assert_eq!(safe, "a?]0;owned?¿b?\n\tç");
+        assert_eq!(safe, "a?]0;owned?¿b?\n\tç\u{fffd}");
         assert_eq!(safe.len(), text.len());
     }
 }

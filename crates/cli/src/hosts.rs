@@ -6,9 +6,9 @@ use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
-use model::Nanos;
 use model::hostlist;
 use model::testbed::HostFacts;
+use model::{Nanos, Plan};
 use std::path::Path;
 
 /// A list of hosts is a few pages of text.
@@ -27,7 +27,39 @@ pub struct Hosts {
     /// Hosts that have no agent, each with the reason; only of a look that does without them.
     pub unreached: Vec<String>,
     /// Ended with them, if it is ours.
-    _job: Option<SlurmJob>,
+    job: Option<SlurmJob>,
+}
+
+impl Hosts {
+    /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's end would cut it short.
+    ///
+    /// # Errors
+    /// Both times, and the remedy.
+    pub fn last_long_enough(&self, plan: &Plan) -> Result<(), Failure> {
+        let left_s = self.job.as_ref().and_then(|job| job.left_s);
+        let is_virtual = plan.hosts.iter().any(|host| host.engine.virtual_time);
+        let needs = if is_virtual { Nanos(0) } else { least_time(plan) };
+        left_s.map_or(Ok(()), |left_s| is_enough(left_s, needs)).map_err(Failure::Usage)
+    }
+}
+
+/// Whether so many seconds of a job are enough for stages that take so long at least.
+fn is_enough(left_s: u64, needs: Nanos) -> Result<(), String> {
+    if left_s >= needs.0 / 1_000_000_000 {
+        return Ok(());
+    }
+    Err(format!(
+        "error: the Slurm job ends in {}, and the plan takes {needs} at least; give the job more time, as --slurm \"… --time={}\", or shorten \
+         the plan with --scale",
+        Nanos(left_s.saturating_mul(1_000_000_000)),
+        // Minutes, with room for what is prepared and given back.
+        needs.0 / 60_000_000_000 + 5
+    ))
+}
+
+/// What the stages of a plan take that last a given time, those that may end early taken at their shortest.
+fn least_time(plan: &Plan) -> Nanos {
+    Nanos(plan.fixed_time().0.saturating_sub(plan.steady_room().0))
 }
 
 /// The way to the hosts, and who they are.
@@ -70,13 +102,13 @@ fn start_for(
         let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
         let fleet = Fleet::simulated(version, names.len() as u32);
         signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), _job: None });
+        return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), job: None });
     }
     let Some(way) = way(args, &signalled)? else {
         let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
         signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets, unreached: Vec::new(), _job: None });
+        return Ok(Hosts { fleet, targets, unreached: Vec::new(), job: None });
     };
     let mut targets = targets_of(&way.hosts)?;
     let real = |targets: &Vec<String>| targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect();
@@ -104,7 +136,7 @@ fn start_for(
     let launched = launched.map_err(|errors| refused(&errors))?;
     let fleet = Fleet::remote(launched, lost_after);
     signalled.reach(fleet.interrupter());
-    Ok(Hosts { fleet, targets, unreached, _job: way.job })
+    Ok(Hosts { fleet, targets, unreached, job: way.job })
 }
 
 /// Whether nothing is said against each of the hosts. An error of several names them all.
@@ -232,6 +264,13 @@ mod tests {
         assert_eq!(is_there, [true, false, true, false]);
         keep(&mut hosts, &is_there);
         assert_eq!(hosts, ["a", "c"]);
+    }
+
+    #[test]
+    fn a_job_that_ends_before_the_plan_does_is_refused() {
+        let refused = is_enough(599, Nanos::seconds(600)).expect_err("too short");
+        assert!(refused.contains("ends in 9m 59s") && refused.contains("--time=15"), "{refused}");
+        assert_eq!((is_enough(600, Nanos::seconds(600)), is_enough(0, Nanos(999_999_999))), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -10,10 +10,12 @@ mod budget;
 mod commands;
 mod failure;
 mod hosts;
+mod limits;
 mod marks;
 mod outputs;
 mod published;
 mod quick;
+mod run_file_disk;
 mod screen;
 mod signals;
 mod simulate;
@@ -30,7 +32,19 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = args::parse();
-    let result = match arguments.command {
+    let result = limits::check().and_then(|()| run(arguments.command));
+    result.unwrap_or_else(|failure: Failure| {
+        match &failure {
+            // Its texts were made harmless one by one; it may have colours.
+            Failure::Drawn(drawn) => say::exactly(&format!("{drawn}\n")),
+            other => eprintln!("{other}"),
+        }
+        failure.exit_code()
+    })
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
         Command::Run(run) => commands::run(&run),
         Command::Loadline(loadline) => commands::loadline(&loadline),
         Command::Plan(plan) => commands::plan(&plan),
@@ -51,9 +65,5 @@ fn main() -> ExitCode {
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),
         Command::Man { directory } => commands::man(directory.as_deref()),
-    };
-    result.unwrap_or_else(|failure: Failure| {
-        eprintln!("{failure}");
-        failure.exit_code()
-    })
+    }
 }

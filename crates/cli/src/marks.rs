@@ -5,12 +5,13 @@
 use fleet::{Marked, Marker};
 use model::occurrence::MOST_LABEL_BYTES;
 use model::{Occurrence, Plan};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -69,6 +70,8 @@ impl Mark {
 #[derive(Debug)]
 pub struct Listener {
     place: PathBuf,
+    /// Device and inode of the socket.
+    identity: (u64, u64),
 }
 
 impl Listener {
@@ -89,7 +92,8 @@ impl Listener {
                 };
                 // The thread waits for callers until the process ends; without the name nobody finds it.
                 std::thread::Builder::new().name("marks".to_owned()).spawn(serve).ok()?;
-                Some(Listener { place })
+                let identity = std::fs::symlink_metadata(&place).map(|meta| identity(&meta)).ok()?;
+                Some(Listener { place, identity })
             }
             Err(error) => {
                 eprintln!("warning: `plimsoll mark` will not work: {}: {error}; the run goes on", place.display());
@@ -102,8 +106,19 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         // If it stays, it is a name that nobody answers to, and `plimsoll mark` says so.
-        let _ = std::fs::remove_file(&self.place);
+        if std::fs::symlink_metadata(&self.place).is_ok_and(|meta| identity(&meta) == self.identity) {
+            let _ = std::fs::remove_file(&self.place);
+        }
     }
+}
+
+/// What tells a socket from whatever somebody puts in its place.
+fn identity(meta: &std::fs::Metadata) -> (u64, u64) {
+    (meta.dev(), meta.ino())
+}
+
+fn is_socket(place: &Path) -> bool {
+    std::fs::symlink_metadata(place).is_ok_and(|meta| meta.file_type().is_socket())
 }
 
 /// What the stages of a plan are called.
@@ -122,21 +137,37 @@ fn place(run: &Path) -> PathBuf {
 fn listen(place: &Path) -> std::io::Result<UnixListener> {
     match std::fs::symlink_metadata(place) {
         Ok(meta) if !meta.file_type().is_socket() => return Err(ErrorKind::AlreadyExists.into()),
+        // Another run is at it, or a program of somebody.
+        Ok(_) if connect(place).is_ok() => return Err(ErrorKind::AddrInUse.into()),
         _ => {}
     }
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let open = File::open(folder)?;
     let short = format!(".plimsoll-marks-{}", std::process::id());
     let made = folder.join(&short);
-    // Ours, of a process of this number that was killed.
-    let _ = std::fs::remove_file(&made);
+    // Ours, of a process of this number that was killed. Anything else of that name is somebody's, and the socket is not made.
+    if is_socket(&made) {
+        let _ = std::fs::remove_file(&made);
+    }
     let listener = UnixListener::bind(format!("/proc/self/fd/{}/{short}", open.as_raw_fd()))?;
-    let named = std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))
-        .and_then(|()| std::fs::rename(&made, place));
+    let named =
+        std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600)).and_then(|()| put(&made, place));
     named.inspect_err(|_| {
         let _ = std::fs::remove_file(&made);
     })?;
     Ok(listener)
+}
+
+/// Gives the socket its name. A dead one of that name goes; what somebody has put there meanwhile stays.
+fn put(made: &Path, place: &Path) -> std::io::Result<()> {
+    if is_socket(place) {
+        std::fs::remove_file(place)?;
+    }
+    match renameat_with(CWD, made, CWD, place, RenameFlags::NOREPLACE) {
+        // Network file systems know no such renaming.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if !place.exists() => std::fs::rename(made, place),
+        result => Ok(result?),
+    }
 }
 
 fn serve(mut stream: UnixStream, marker: &Marker, stages: &[String]) {
@@ -201,8 +232,7 @@ pub fn check(label: &str) -> Result<(), String> {
 /// Removes the socket that a killed run left beside its file: one that nobody answers to any more.
 pub fn clear(run: &Path) {
     let place = place(run);
-    let is_socket = std::fs::symlink_metadata(&place).is_ok_and(|meta| meta.file_type().is_socket());
-    if is_socket && connect(&place).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+    if is_socket(&place) && connect(&place).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
         // If it stays, it does no harm.
         let _ = std::fs::remove_file(&place);
     }
@@ -341,5 +371,22 @@ mod tests {
         let file = folder.path().join("file.plimsoll");
         std::fs::write(place(&file), "mine").expect("room");
         assert!(Listener::start(&file, fleet.marker(), Vec::new()).is_none(), "a file of somebody's is not");
+    }
+
+    #[test]
+    fn what_somebody_puts_in_a_sockets_place_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (run, fleet) = (folder.path().join("r.plimsoll"), Fleet::local("test"));
+        let short = folder.path().join(format!(".plimsoll-marks-{}", std::process::id()));
+        std::fs::write(&short, "mine").expect("a file");
+        assert!(Listener::start(&run, fleet.marker(), Vec::new()).is_none(), "the name is taken");
+        assert_eq!(std::fs::read_to_string(&short).expect("a file"), "mine");
+        std::fs::remove_file(&short).expect("gone");
+        let listener = Listener::start(&run, fleet.marker(), Vec::new()).expect("a listener");
+        assert!(Listener::start(&run, fleet.marker(), Vec::new()).is_none(), "one that is answered is another run's");
+        std::fs::remove_file(place(&run)).expect("gone");
+        std::fs::write(place(&run), "mine").expect("a file");
+        drop(listener);
+        assert_eq!(std::fs::read_to_string(place(&run)).expect("a file"), "mine");
     }
 }

@@ -51,7 +51,7 @@ mod tests {
     use crate::args::{Arguments, Command};
     use clap::Parser;
     use model::load::SizeMix;
-    use model::spec::{Access, Count, Spec};
+    use model::spec::{Access, Depth, Spec};
     use model::{Bytes, Nanos};
 
     #[test]
@@ -62,7 +62,7 @@ mod tests {
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
         let workload = &spec.points[0].workloads[0];
         assert_eq!(workload.block_size.value, SizeMix::single(Bytes(4096)));
-        assert_eq!(workload.depth.value, Count(32));
+        assert_eq!(workload.depth.value, Depth(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);

@@ -28,7 +28,16 @@ pub enum Stream {
 
 /// The columns that standard output has for text; `None` where it is no terminal, or the terminal does not say.
 pub fn room() -> Option<usize> {
-    if !io::stdout().is_terminal() {
+    room_of(Stream::Out)
+}
+
+/// The same of either stream.
+pub fn room_of(stream: Stream) -> Option<usize> {
+    let is_terminal = match stream {
+        Stream::Out => io::stdout().is_terminal(),
+        Stream::Error => io::stderr().is_terminal(),
+    };
+    if !is_terminal {
         return None;
     }
     let (columns, _) = ratatui::crossterm::terminal::size().ok()?;

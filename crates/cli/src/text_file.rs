@@ -19,7 +19,13 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
     }
-    let bytes = std::fs::read(path).map_err(|error| wrong(format!("{error}; check your permissions on it")))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => "check your permissions on it",
+            _ => "see whether it can be read at all",
+        };
+        wrong(format!("{error}; {remedy}"))
+    })?;
     String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
 }
 

@@ -4,7 +4,8 @@ use crate::contents::WorkerContents;
 use crate::io::Io;
 use model::rng::Rng;
 use model::{Op, WriteMark};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc};
+use std::io;
 use std::mem::{MaybeUninit, swap};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -48,7 +49,16 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// `count` buffers for at most `size` bytes each, and `spares` more pieces of memory that their writes go through in turn: all with
     /// random bytes. `contents` fills what is written and checks what is read.
-    pub(crate) fn new(count: usize, spares: usize, size: usize, seed: u64, contents: WorkerContents) -> Buffers {
+    ///
+    /// # Errors
+    /// The system gives no more memory: `ENOMEM`.
+    pub(crate) fn new(
+        count: usize,
+        spares: usize,
+        size: usize,
+        seed: u64,
+        contents: WorkerContents,
+    ) -> io::Result<Buffers> {
         let stride = stride(size);
         let bytes = memory_for(stride, count + spares);
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
@@ -58,7 +68,7 @@ impl Buffers {
         };
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(layout) };
-        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        let memory = NonNull::new(memory).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
         if align == HUGE_PAGE {
             // SAFETY: only advice on memory that is ours; without huge pages everything works the same.
             unsafe { libc::madvise(memory.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
@@ -71,7 +81,7 @@ impl Buffers {
         }
         let pieces = |numbers: Range<usize>| numbers.map(|number| number * stride).collect();
         let (starts, spares) = (pieces(0..count), pieces(count..count + spares));
-        Buffers { memory, layout, stride, starts, spares, next_spare: 0, contents }
+        Ok(Buffers { memory, layout, stride, starts, spares, next_spare: 0, contents })
     }
 
     /// All of the memory, to register it.
@@ -164,13 +174,13 @@ mod tests {
         assert_eq!(memory_for(1 << 20, 3), 3 << 20);
         assert_eq!(memory_for(512 << 10, 2), 1 << 20, "half of a huge page would be empty");
         assert_eq!(memory_for(512, 1), PAGE);
-        let buffers = Buffers::new(1, 0, 1 << 20, 1, crate::contents::testing::random());
+        let buffers = Buffers::new(1, 0, 1 << 20, 1, crate::contents::testing::random()).expect("memory");
         assert_eq!(buffers.pointer(0) as usize % HUGE_PAGE, 0);
     }
 
     #[test]
     fn writes_go_through_the_spares_in_turn() {
-        let mut buffers = Buffers::new(2, 3, 512, 1, crate::contents::testing::random());
+        let mut buffers = Buffers::new(2, 3, 512, 1, crate::contents::testing::random()).expect("memory");
         let write = |slot| Io { slot, op: Op::Write, file: 0, offset: 0, length: 512 };
         let other = buffers.pointer(1);
         let mut begin = || {
@@ -187,7 +197,7 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_and_apart() {
-        let buffers = Buffers::new(3, 0, 1000, 1, crate::contents::testing::random());
+        let buffers = Buffers::new(3, 0, 1000, 1, crate::contents::testing::random()).expect("memory");
         assert_eq!(buffers.pointer(0) as usize % PAGE, 0);
         assert_eq!(buffers.pointer(1) as usize - buffers.pointer(0) as usize, 1024);
         assert_ne!(bytes(&buffers, 0, 1000), bytes(&buffers, 1, 1000));

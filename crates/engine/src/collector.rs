@@ -2,10 +2,11 @@
 
 use crate::driver::{Slot, Timetable};
 use crate::recorder::Interval;
+use model::event::Left;
 use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
-use model::{Histogram, IntervalSample, Op, Phase};
-use std::collections::BTreeMap;
+use model::{EncodedHistogram, Histogram, IntervalSample, Op, Phase};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the workers of a host did, until it is told.
 pub(crate) struct Collector {
@@ -18,6 +19,8 @@ pub(crate) struct Collector {
     now_in: Vec<Option<Slot>>,
     pending: BTreeMap<Slot, Merged>,
     drain: Merged,
+    /// The ages of requests that never came back, by work and operation.
+    never: BTreeMap<(u32, Op), Histogram>,
     next: Slot,
     /// How many intervals were handed out.
     told: u32,
@@ -65,6 +68,37 @@ impl Merged {
         self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops, mark: page.mark.clone() });
     }
 
+    /// Adds what the stage itself sent, in the name of worker 0, which does this work. The worker may have sent the same operation itself.
+    fn add_after(&mut self, work: u32, after: &OpSample) {
+        let merged = self.ops.entry((work, after.op)).or_default();
+        merged.ios += after.ios;
+        merged.bytes += after.bytes;
+        for (errno, count) in &after.errors {
+            *merged.errors.entry(*errno).or_default() += count;
+        }
+        // It was encoded a moment ago.
+        let _ = after.latency.merge_into(&mut merged.latency);
+        if self.workers.iter().all(|sample| sample.worker != 0) {
+            self.workers.push(WorkerSample {
+                worker: 0,
+                cpu_user_ns: 0,
+                cpu_system_ns: 0,
+                ops: Vec::new(),
+                mark: None,
+            });
+        }
+        for sample in self.workers.iter_mut().filter(|sample| sample.worker == 0).take(1) {
+            if sample.ops.iter().all(|mine| mine.op != after.op) {
+                sample.ops.push(WorkerOp { op: after.op, ios: 0, bytes: 0, errors: 0 });
+            }
+            for mine in sample.ops.iter_mut().filter(|mine| mine.op == after.op) {
+                mine.ios += after.ios;
+                mine.bytes += after.bytes;
+                mine.errors += after.error_count();
+            }
+        }
+    }
+
     /// The samples of the operations that were completed, and of each worker by its number.
     fn into_samples(mut self) -> (Vec<OpSample>, Vec<WorkerSample>) {
         self.workers.sort_by_key(|sample| sample.worker);
@@ -95,12 +129,18 @@ impl Collector {
             now_in: vec![Some((0, Phase::Load)); stage.workers.len()],
             pending: BTreeMap::new(),
             drain: Merged::default(),
+            never: BTreeMap::new(),
             next: (0, Phase::Load),
             told: 0,
             wall_ns: None,
             load_end_ns: timetable.start_ns,
             drain_end_ns: timetable.start_ns,
         }
+    }
+
+    /// When the stage began, on its clock.
+    pub(crate) fn start_ns(&self) -> u64 {
+        self.timetable.start_ns
     }
 
     /// Takes in a page that `worker` has left, and hands out every interval that nobody is in any more.
@@ -113,6 +153,11 @@ impl Collector {
     ) {
         self.now_in[worker as usize] = now_in;
         let work = self.works[worker as usize];
+        for (stats, never) in page.ops.iter().zip(&page.never) {
+            if let (Some(op), Some(never)) = (stats.op, never) {
+                self.never.entry((work, op)).or_default().merge(never);
+            }
+        }
         if page.phase == Phase::Load && now_in.is_some_and(|(_, phase)| phase == Phase::Tail) {
             self.wall_ns = Some(page.end_ns);
         }
@@ -179,8 +224,13 @@ impl Collector {
     }
 
     /// Hands out the rest, when all workers are done: the intervals that are left, then the drain with `after`, what the
-    /// stage itself sent to the target in the name of worker 0.
-    pub(crate) fn finish(mut self, after: Option<OpSample>, end_ns: u64, sink: &mut dyn FnMut(IntervalSample)) {
+    /// stage itself sent to the target in the name of worker 0. Comes back with what was left over when the load ended.
+    pub(crate) fn finish(
+        mut self,
+        after: Option<OpSample>,
+        end_ns: u64,
+        sink: &mut dyn FnMut(IntervalSample),
+    ) -> Vec<Left> {
         while let Some((&last, _)) = self.pending.last_key_value() {
             let over_ns = if self.next >= last { self.load_end_ns } else { u64::MAX };
             self.hand_out(over_ns, sink);
@@ -191,24 +241,35 @@ impl Collector {
         }
         let start_ns = self.load_end_ns - self.timetable.start_ns;
         let length_ns = end_ns.max(self.drain_end_ns).saturating_sub(self.load_end_ns);
-        let (mut ops, mut workers) = std::mem::take(&mut self.drain).into_samples();
-        if let Some(after) = after {
-            let mine = WorkerOp { op: after.op, ios: after.ios, bytes: after.bytes, errors: after.error_count() };
-            match workers.iter_mut().find(|sample| sample.worker == 0) {
-                Some(sample) => sample.ops.push(mine),
-                None => {
-                    let sample =
-                        WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![mine], mark: None };
-                    workers.insert(0, sample);
-                }
-            }
-            ops.push(after);
+        let left = self.left_over();
+        let mut drain = std::mem::take(&mut self.drain);
+        if let Some(after) = after.filter(|after| after.ios > 0 || !after.errors.is_empty()) {
+            drain.add_after(self.works.first().copied().unwrap_or(after.work), &after);
         }
+        let (ops, workers) = drain.into_samples();
         if !ops.is_empty() {
             let sample = self.sample(self.told, start_ns, length_ns, Phase::Drain, ops, workers);
             sink(sample);
         }
+        left
     }
+
+    /// What had not come back when the load ended: what came back later, and what never did.
+    fn left_over(&self) -> Vec<Left> {
+        let late = self.drain.ops.iter().filter(|(_, merged)| merged.latency.count() > 0).map(|(key, _)| *key);
+        let keys: BTreeSet<(u32, Op)> = late.chain(self.never.keys().copied()).collect();
+        let left = |(work, op): (u32, Op)| Left {
+            work,
+            op,
+            late: self.drain.ops.get(&(work, op)).map(|merged| merged.latency.encode()).unwrap_or_else(nothing),
+            never: self.never.get(&(work, op)).map(Histogram::encode).unwrap_or_else(nothing),
+        };
+        keys.into_iter().map(left).collect()
+    }
+}
+
+fn nothing() -> EncodedHistogram {
+    Histogram::new().encode()
 }
 
 #[cfg(test)]
@@ -230,6 +291,34 @@ mod tests {
 
     fn ios(sample: &IntervalSample) -> u64 {
         sample.ops.iter().map(|op| op.ios).sum()
+    }
+
+    #[test]
+    fn flushes_of_a_worker_and_of_its_stage_are_one_operation() {
+        let timetable =
+            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        // The host has no part in the first work.
+        let worker = Worker { work: 1, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
+        let stage = HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker] };
+        let mut collector = Collector::new(&stage, 0, timetable);
+        let mut told = Vec::new();
+        let mut sink = |sample: IntervalSample| told.push(sample);
+        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Drain)), &mut sink);
+        let mut drain = Interval::new([Some(Op::Fsync), None, None, None], false);
+        (drain.number, drain.phase, drain.end_ns) = (1, Phase::Drain, 1_150);
+        drain.ops[0].success(0, 1_000);
+        drain.ops[0].failure(28, 0);
+        collector.take(0, &drain, None, &mut sink);
+        let mut flushes = crate::flushes::Flushes::default();
+        [Ok(3_000), Err(5)].into_iter().for_each(|outcome| flushes.count(outcome));
+        collector.finish(Some(flushes.into_sample()), 1_200, &mut sink);
+        let last = told.last().expect("a drain");
+        let fsyncs: Vec<_> = last.ops.iter().filter(|op| op.op == Op::Fsync).collect();
+        assert_eq!((fsyncs.len(), fsyncs[0].work, fsyncs[0].ios), (1, 1, 2), "{last:?}");
+        assert_eq!(fsyncs[0].errors, [(5, 1), (28, 1)]);
+        assert_eq!(fsyncs[0].latency.decode().expect("a histogram").max_ns(), Some(3_000));
+        let mine = WorkerOp { op: Op::Fsync, ios: 2, bytes: 0, errors: 2 };
+        assert_eq!((last.workers.len(), &last.workers[0].ops), (1, &vec![mine]));
     }
 
     #[test]
@@ -273,8 +362,13 @@ mod tests {
         collector.take(0, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
         collector.take(1, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
         collector.take(0, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
-        collector.take(1, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
-        collector.finish(None, 1_400, &mut sink);
+        let mut last = page(0, Phase::Drain, 1_400, 1);
+        last.never[0].get_or_insert_default().record_many(250, 3);
+        collector.take(1, &last, None, &mut sink);
+        let left = collector.finish(None, 1_400, &mut sink);
+        let counts =
+            |left: &Left| (left.op, left.late.decode().map(|h| h.count()), left.never.decode().map(|h| h.max_ns()));
+        assert_eq!(left.iter().map(counts).collect::<Vec<_>>(), [(Op::Read, Ok(2), Ok(Some(250)))]);
         let summary: Vec<_> = told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
         let expected = [
             (0, Phase::Load, 0, 100, 10),

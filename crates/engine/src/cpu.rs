@@ -1,4 +1,4 @@
-//! The CPU time of the calling thread.
+//! The CPU time of the calling thread. What the kernel's threads take that work for it is in [`helpers`](crate::helpers).
 
 /// CPU time, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

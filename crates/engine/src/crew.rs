@@ -17,12 +17,14 @@ use crate::metadata;
 use crate::priority;
 use crate::recorder::{Interval, slots};
 use crate::seats::Seats;
-use crate::target::World;
+use crate::target::{Bounds, World};
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
 use model::spec::{self, Poll};
+use rustix::thread::{Pid, gettid};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
@@ -48,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) late_ns: AtomicU64,
     /// Of metadata work: the directories of the trees that this host makes, in the order of the plan.
     pub(crate) trees: Arc<[OwnedFd]>,
+    /// Of metadata work: which places may be touched.
+    pub(crate) bounds: Bounds,
     pub(crate) seats: Seats,
 }
 
@@ -57,12 +61,19 @@ pub(crate) struct Member {
     pub(crate) back: SyncSender<Box<Interval>>,
     outstanding: Arc<Outstanding>,
     thread: JoinHandle<()>,
+    /// The kernel's number of the thread, once it is set up.
+    number: Option<Pid>,
 }
 
 impl Member {
     /// How many requests it had with the target when it last waited for one; at least the one that it hangs in.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding.0.load(Ordering::Relaxed).max(1)
+    }
+
+    /// The kernel's number of its thread; `None` before it is set up.
+    pub(crate) fn number(&self) -> Option<Pid> {
+        self.number
     }
 }
 
@@ -86,10 +97,11 @@ pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Resul
             .stack_size(STACK_BYTES)
             .spawn(move || run_worker(&theirs, &line));
         match started {
-            Ok(thread) => crew.push(Member { back, outstanding, thread }),
+            Ok(thread) => crew.push(Member { back, outstanding, thread, number: None }),
             Err(error) => {
                 call_off(shared, crew);
-                return Err(EngineError::worker(format!("be started (thread {number})"), error));
+                let bounds = "`ulimit -u` and pids.max of its control group bound threads";
+                return Err(EngineError::worker(format!("be started (thread {number}; {bounds})"), error));
             }
         }
     }
@@ -102,13 +114,17 @@ pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Resul
 /// When one could not be; all are gone then.
 pub(crate) fn wait_until_ready(
     shared: &Shared,
-    crew: Vec<Member>,
+    mut crew: Vec<Member>,
     inbox: &Receiver<FromWorker>,
 ) -> Result<Vec<Member>, EngineError> {
     for _ in 0..crew.len() {
-        if let Ok(FromWorker::Done { end: WorkerEnd::Broken(error), .. }) = inbox.recv() {
-            call_off(shared, crew);
-            return Err(error);
+        match inbox.recv() {
+            Ok(FromWorker::Ready { worker, thread }) => crew[worker as usize].number = Some(thread),
+            Ok(FromWorker::Done { end: WorkerEnd::Broken(error), .. }) => {
+                call_off(shared, crew);
+                return Err(error);
+            }
+            _ => {}
         }
     }
     Ok(crew)
@@ -122,9 +138,11 @@ pub(crate) fn call_off(shared: &Shared, crew: Vec<Member>) {
 
 /// Waits for threads that are done; a panic of one of them goes on here.
 pub(crate) fn dismiss(crew: Vec<Member>) {
-    for member in crew {
-        if let Err(panic) = member.thread.join() {
-            std::panic::resume_unwind(panic);
+    for Member { back, thread, .. } in crew {
+        // Nothing more is asked of it.
+        drop(back);
+        if let Err(payload) = thread.join() {
+            panic::resume_unwind(payload);
         }
     }
 }
@@ -135,22 +153,34 @@ pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
     Box::new(Interval::new(slots(work), shared.keep_raw))
 }
 
-/// A worker's thread: set up, meet the others, run, report.
+/// A worker's thread: whatever happens in it, the stage hears how it ended.
 fn run_worker(shared: &Shared, line: &Line) {
+    // What a panic leaves behind is not looked at again, but for what the target may still write into, which stays where it is.
+    let end = panic::catch_unwind(AssertUnwindSafe(|| work(shared, line))).unwrap_or_else(|payload| {
+        WorkerEnd::Broken(EngineError::panicked(format!("worker-{}", line.worker), &*payload))
+    });
+    if !matches!(end, WorkerEnd::Complete) {
+        // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
+        shared.control.end_stage();
+    }
+    // The stage outlives its workers, so somebody listens.
+    let _ = line.out.send(FromWorker::Done { worker: line.worker, end });
+    // The kernel's threads that carry its requests end with this one, and with them the time that they took can be read no more.
+    while line.back.recv().is_ok() {}
+}
+
+/// Set up, meet the others, run.
+fn work(shared: &Shared, line: &Line) -> WorkerEnd {
     let worker = &shared.stage.workers[line.worker as usize];
     let mut files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
     shared.seats.take(line.worker, shared.stage.workers.len());
     let work = &shared.stage.works[worker.work as usize];
     let own = match OwnFiles::open(work.stop, &shared.plan, &shared.files, worker) {
         Ok(own) => own,
-        Err(error) => {
-            // The stage outlives its workers' setting up, so somebody listens.
-            let _ = line.out.send(FromWorker::Done { worker: line.worker, end: WorkerEnd::Broken(error) });
-            return;
-        }
+        Err(error) => return WorkerEnd::Broken(error),
     };
     own.put_into(&mut files);
-    let end = match (&shared.world, shared.backend) {
+    match (&shared.world, shared.backend) {
         _ if work.metadata.is_some() => metadata::run(shared, worker, line),
         (Some(world), _) => {
             run_on(shared, (worker, own), line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
@@ -161,22 +191,17 @@ fn run_worker(shared: &Shared, line: &Line) {
             run_on(shared, (worker, own), line, work.depth, ring)
         }
         (None, spec::Backend::Sync) => {
-            run_on(shared, (worker, own), line, 1, Ok(Sync::new(setup_of_one(shared, worker, files))))
+            run_on(shared, (worker, own), line, 1, setup_of_one(shared, worker, files).map(Sync::new))
         }
         (None, spec::Backend::IoUring | spec::Backend::Auto) => {
             run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
         }
         (None, spec::Backend::Libaio) => run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files)),
-    };
-    if !matches!(end, WorkerEnd::Complete) {
-        // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
-        shared.control.end_stage();
     }
-    let _ = line.out.send(FromWorker::Done { worker: line.worker, end });
 }
 
 fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
-    let (ring, refused) = Ring::new(setup(shared, worker, files))
+    let (ring, refused) = Ring::new(setup(shared, worker, files)?)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     degraded(shared, refused);
     Ok(ring)
@@ -194,16 +219,16 @@ fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
 }
 
 fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
-    Aio::new(setup(shared, worker, files)).map_err(|error| {
+    Aio::new(setup(shared, worker, files)?).map_err(|error| {
         EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
     })
 }
 
 /// What a worker needs to keep its whole depth under way: a buffer for every slot.
-fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup, EngineError> {
     let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, worker, work.depth as usize, spares::lockable());
-    Setup {
+    let (buffers, write_base) = buffers(shared, worker, work.depth as usize, spares::lockable())?;
+    Ok(Setup {
         depth: work.depth,
         files,
         buffers,
@@ -212,14 +237,14 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims(),
-    }
+    })
 }
 
 /// The same for one request at a time.
-fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup {
+fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup, EngineError> {
     let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, worker, 1, usize::MAX);
-    Setup {
+    let (buffers, write_base) = buffers(shared, worker, 1, usize::MAX)?;
+    Ok(Setup {
         depth: 1,
         files,
         buffers,
@@ -228,11 +253,14 @@ fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Setup 
         ioprio: ioprio(shared, work),
         poll: Poll::None,
         only_moves: false,
-    }
+    })
 }
 
 /// Buffers for `depth` requests, and where writes begin among them; all workers together may lock `lockable` bytes.
-fn buffers(shared: &Shared, worker: &Worker, depth: usize, lockable: usize) -> (Buffers, usize) {
+///
+/// # Errors
+/// The system gives no more memory.
+fn buffers(shared: &Shared, worker: &Worker, depth: usize, lockable: usize) -> Result<(Buffers, usize), EngineError> {
     let work = &shared.stage.works[worker.work as usize];
     // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
     let is_mix = work.writes() && work.reads();
@@ -241,7 +269,9 @@ fn buffers(shared: &Shared, worker: &Worker, depth: usize, lockable: usize) -> (
     let (size, smallest) = (work.largest_block().0 as usize, work.write_block_size.smallest().0 as usize);
     let room = spares::room(shared.stage.workers.len(), count * stride(size), lockable);
     let spares = if work.writes() { contents.spares(smallest, stride(size), room) } else { 0 };
-    (Buffers::new(count, spares, size, worker.seed, contents), write_base)
+    let buffers = Buffers::new(count, spares, size, worker.seed, contents)
+        .map_err(|error| EngineError::worker("have memory for its requests", error))?;
+    Ok((buffers, write_base))
 }
 
 fn ioprio(shared: &Shared, work: &Work) -> u16 {
@@ -267,7 +297,7 @@ fn run_on<B: Backend>(
     let mut state = WorkerState::new(work, worker, depth);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
-    let _ = line.out.send(FromWorker::Ready);
+    let _ = line.out.send(FromWorker::Ready { worker: line.worker, thread: gettid() });
     let Some(timetable) = shared.gate.wait() else {
         drop(ManuallyDrop::into_inner(backend));
         return WorkerEnd::Complete;

@@ -51,9 +51,9 @@ impl Doer {
         }
     }
 
-    pub(crate) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         match self {
-            Doer::Blocks(state) => state.stop(),
+            Doer::Blocks(state) => state.stop(end_ns, never),
             Doer::Named(state) => state.stop(),
         }
     }

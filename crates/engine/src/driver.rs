@@ -1,6 +1,7 @@
 //! Drives one worker in real time: the one loop for every workload and every backend.
 
 use crate::backend::Backend;
+use crate::bunch::Bunch;
 use crate::clock::Clock;
 use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;
@@ -8,6 +9,7 @@ use crate::recorder::{Interval, RING_OPS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::{Phase, WriteMark};
+use rustix::thread::Pid;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,8 +26,8 @@ pub(crate) const SPARE_PAGES: usize = 2;
 
 /// What a worker tells the collector.
 pub(crate) enum FromWorker {
-    /// It is set up and waits for the start.
-    Ready,
+    /// It is set up and waits for the start; `thread` is the kernel's number of its thread.
+    Ready { worker: u32, thread: Pid },
     /// It has left an interval, and is now in `now_in` or, with `None`, past the end of the load.
     Left { worker: u32, interval: Box<Interval>, now_in: Option<Slot> },
     /// It is done and tells nothing more.
@@ -109,29 +111,42 @@ pub(crate) fn drive<B: Backend, C: Clock>(
 ) -> io::Result<Drained> {
     worker.begin(pages.timetable.start_ns);
     let mut now_ns = clock.now_ns();
+    let mut bunch = Bunch::new(worker.depth(), backend.is_carried());
     loop {
-        backend.prepare_all(|| worker.next_io(now_ns));
+        let mut left = bunch.size();
+        backend.prepare_all(|| {
+            left = left.checked_sub(1)?;
+            worker.next_io(now_ns)
+        });
         if worker.is_done() {
             break;
         }
-        let patience_ns = pages.patience_ns(now_ns, control.cuts()).min(awake(worker.quiet_ns(now_ns)));
         let in_flight = worker.in_flight();
+        let has_more = left == 0 && (in_flight as u32) < worker.depth();
+        let patience_ns = if has_more {
+            bunch.goes_on(bunch.size(), now_ns);
+            0
+        } else {
+            bunch.waits(now_ns);
+            pages.patience_ns(now_ns, control.cuts()).min(awake(worker.quiet_ns(now_ns)))
+        };
         if in_flight > 0 {
             pages.line.outstanding.0.store(in_flight as u32, Ordering::Relaxed);
             backend.submit(patience_ns)?;
         } else {
             clock.rest(patience_ns);
         }
-        // One reading serves the whole batch: it ends the requests that are reaped now and begins those that replace them.
+        // One reading serves a whole bunch: it ends the requests that are reaped now and begins those that go out next.
         now_ns = clock.now_ns();
         let is_over = pages.turn(now_ns, control.cuts(), || backend.mark());
         if is_over {
-            worker.stop();
+            worker.stop(control.stop_at_ns(), &mut |op, age_ns, count| pages.never(op, age_ns, count));
         }
         let mut run = Run::default();
         backend.reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
         pages.end(run);
         if is_over && worker.in_flight() > 0 && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns) {
+            worker.give_up(now_ns, &mut |op, age_ns, count| pages.never(op, age_ns, count));
             pages.close(now_ns, backend.mark());
             return Ok(Drained::GivenUp { requests: worker.in_flight() as u32 });
         }
@@ -214,6 +229,12 @@ impl<'a> Pages<'a> {
         if run.count > 0 {
             self.page.ops[run.op].successes(run.count, run.bytes, run.latency_ns);
         }
+    }
+
+    /// Counts requests that never came back, once the load is over.
+    #[cold]
+    pub(crate) fn never(&mut self, op: usize, age_ns: u64, count: u64) {
+        self.page.never[op].get_or_insert_default().record_many(age_ns, count);
     }
 
     /// How long the worker may wait for a completion.

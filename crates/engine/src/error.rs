@@ -1,5 +1,6 @@
 //! Our own failures. What a target answers to a request is never one of these: it is data in a sample.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 
@@ -22,6 +23,13 @@ pub enum EngineError {
         /// The system's own words.
         source: io::Error,
     },
+    /// A bug of ours: a thread panicked.
+    Panicked {
+        /// The thread.
+        thread: String,
+        /// What it said.
+        what: String,
+    },
 }
 
 impl EngineError {
@@ -31,6 +39,13 @@ impl EngineError {
 
     pub(crate) fn worker(what: impl Into<String>, source: io::Error) -> EngineError {
         EngineError::Worker { what: what.into(), source }
+    }
+
+    /// What a thread panicked with.
+    pub fn panicked(thread: impl Into<String>, payload: &(dyn Any + Send)) -> EngineError {
+        let said = payload.downcast_ref::<&str>().copied();
+        let what = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        EngineError::Panicked { thread: thread.into(), what: what.unwrap_or("no message").to_owned() }
     }
 }
 
@@ -43,10 +58,14 @@ impl fmt::Display for EngineError {
                     Some(libc::EMFILE | libc::ENFILE) => {
                         "raise the limit of open files (ulimit -n), or try fewer workers or --set backend=sync"
                     }
+                    Some(libc::ENOMEM) => {
+                        "raise the limit of memory (ulimit -v), or try fewer workers or a smaller depth"
+                    }
                     _ => "try fewer workers, a smaller depth or --set backend=sync",
                 };
                 write!(f, "a worker could not {what}: {source}; {remedy}")
             }
+            EngineError::Panicked { thread, what } => write!(f, "thread {thread} panicked: {what}"),
         }
     }
 }
@@ -54,7 +73,7 @@ impl fmt::Display for EngineError {
 impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            EngineError::Target { .. } => None,
+            EngineError::Target { .. } | EngineError::Panicked { .. } => None,
             EngineError::Worker { source, .. } => Some(source),
         }
     }

@@ -7,6 +7,7 @@
 mod audit;
 mod backend;
 mod buffers;
+mod bunch;
 mod clock;
 mod collector;
 mod contents;
@@ -20,6 +21,7 @@ mod error;
 mod flushes;
 mod gate;
 mod generator;
+mod helpers;
 mod io;
 mod metadata;
 mod outcome;
@@ -47,7 +49,7 @@ pub use real_time::When;
 pub use stage::run_stage;
 pub use stuck::Stuck;
 pub use target::{
-    Doing, Haste, OpenTargets, Progress, Removed, clean, is_simulated, open, open_in, open_together, patiently,
-    simulated,
+    Bounds, Doing, Haste, OpenTargets, Place, Progress, Removed, clean, clean_in, is_simulated, marked_by, open,
+    open_in, open_together, patiently, simulated,
 };
 pub use together::Together;

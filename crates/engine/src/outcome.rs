@@ -2,6 +2,7 @@
 
 use crate::stuck::Stuck;
 use model::Note;
+use model::event::{Left, Pause};
 
 /// How a stage ended on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub struct StageOutcome {
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,
+    /// Requests that were sent or due while the load was on, and had not come back at its end.
+    pub left: Vec<Left>,
+    /// When the generator itself did not run, in order: only in real time.
+    pub pauses: Vec<Pause>,
 }
 
 impl StageOutcome {
@@ -31,6 +36,8 @@ impl StageOutcome {
             degraded: Vec::new(),
             findings: Vec::new(),
             late_ns: 0,
+            left: Vec::new(),
+            pauses: Vec::new(),
         }
     }
 }

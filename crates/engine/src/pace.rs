@@ -77,6 +77,14 @@ impl Pacer {
         }
     }
 
+    /// So many requests of `length` bytes each are left out. Of more than one, the distance is the mean.
+    pub(crate) fn skip(&mut self, length: u32, count: u64) {
+        match self {
+            Pacer::Open(open) if count > 1 => open.next_fs += open.mean_fs(length) * u128::from(count),
+            _ => self.took(length),
+        }
+    }
+
     /// All that was out is back, `now_ns` after the stage's start.
     #[inline]
     pub(crate) fn idle(&mut self, now_ns: u64) {
@@ -107,11 +115,16 @@ impl Open {
     }
 
     #[inline]
-    fn advance(&mut self, length: u32) {
-        let mean_fs = match self.cost {
+    fn mean_fs(&self, length: u32) -> u128 {
+        match self.cost {
             Cost::Request { fs } => fs,
             Cost::Byte { fs } => fs * u128::from(length),
-        };
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, length: u32) {
+        let mean_fs = self.mean_fs(length);
         self.next_fs += match &mut self.poisson {
             None => mean_fs,
             // The distance of a Poisson process is exponential: −mean · ln(1 − u).

@@ -9,12 +9,14 @@ use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::flushes::Flushes;
 use crate::gate::Gate;
+use crate::helpers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
 use crate::seats::Seats;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::target::OpenTargets;
 use model::IntervalSample;
+use model::event::{MOST_PAUSES, Pause};
 use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
 use model::sample::OpSample;
 use model::spec::Backend;
@@ -27,6 +29,9 @@ use std::time::Duration;
 
 /// How often a stage looks whether its patience is over.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// A heart that beats this much too late has stood still: a busy machine lets a thread wait for less.
+const LEAST_PAUSE_NS: u64 = 100_000_000;
 
 /// Messages for which each worker has room on its way to the collector. The room is there before the load begins, because a queue that grows
 /// allocates on the workers' threads; a worker that finds it full waits, but then the collector is dozens of intervals late.
@@ -63,6 +68,7 @@ pub(crate) fn run_on(
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
+        bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
     });
     let mut before = None;
@@ -85,7 +91,9 @@ pub(crate) fn run_on(
     };
     let timetable = begin(&shared, plan, start_ns);
     let mut collector = Collector::new(stage, plan.host, timetable);
-    let mut ends = collect(&mut collector, &inbox, &crew, control, timetable.patience, sink);
+    let mut helpers = Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
+    let mut ends = collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
+    drop(helpers);
     if ends.stuck == 0 {
         crew::dismiss(crew);
     }
@@ -101,7 +109,7 @@ pub(crate) fn run_on(
     };
     ends.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
     let now_ns = control.clock().now_ns();
-    collector.finish(after, now_ns, sink);
+    let left = collector.finish(after, now_ns, sink);
     if let Some(error) = ends.broken {
         return Err(error);
     }
@@ -115,7 +123,16 @@ pub(crate) fn run_on(
     let mut findings = findings.notes(stage.stage, plan.host);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
-    Ok(StageOutcome { interrupted: control.is_stopped(), failed: ends.failed, stuck, degraded, findings, late_ns })
+    Ok(StageOutcome {
+        interrupted: control.is_stopped(),
+        failed: ends.failed,
+        stuck,
+        degraded,
+        findings,
+        late_ns,
+        left,
+        pauses: ends.pauses,
+    })
 }
 
 fn pick<'a>(workers: &'a [Worker], numbers: &[u32]) -> Vec<&'a Worker> {
@@ -144,28 +161,60 @@ struct Ends {
     /// Requests that were given up, and whose they were.
     stuck: u32,
     stuck_workers: Vec<u32>,
+    /// When nothing of this program ran while the load was on.
+    pauses: Vec<Pause>,
+}
+
+/// The heart of a stage: it beats at least once in a [`LOOK`], whatever the target does, as long as this program runs.
+struct Heart {
+    start_ns: u64,
+    pauses: Vec<Pause>,
+}
+
+impl Heart {
+    /// It waited from `from_ns` to `to_ns` for a message or a [`LOOK`], on the control's clock; the load ends at `stop_at_ns`.
+    fn waited(&mut self, from_ns: u64, to_ns: u64, stop_at_ns: u64) {
+        let length_ns = to_ns.saturating_sub(from_ns).saturating_sub(LOOK.as_nanos() as u64);
+        // What begins in the load counts as far as it goes, like a request.
+        let is_load = from_ns >= self.start_ns && from_ns < stop_at_ns;
+        if is_load && length_ns >= LEAST_PAUSE_NS && self.pauses.len() < MOST_PAUSES {
+            self.pauses.push(Pause { at_ns: from_ns - self.start_ns, length_ns });
+        }
+    }
+}
+
+/// The kernel's numbers of the workers' threads. All have said theirs, or the stage would not have begun.
+fn numbers(crew: &[Member]) -> Vec<i32> {
+    crew.iter().map(|member| member.number().map_or(0, |number| number.as_raw_nonzero().get())).collect()
 }
 
 /// Takes in what the workers say until the last is done, or until nothing more can be expected of those that are left.
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    crew: &[Member],
+    (crew, helpers): (&[Member], &mut Helpers),
     control: &Control,
     patience: Patience,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Ends {
     let mut ends = Ends::default();
+    let clock = control.clock();
+    let mut heart = Heart { start_ns: collector.start_ns(), pauses: Vec::new() };
     let mut silent: Vec<u32> = (0..crew.len() as u32).collect();
     while !silent.is_empty() {
-        match inbox.recv_timeout(LOOK) {
+        let from_ns = clock.now_ns();
+        let message = inbox.recv_timeout(LOOK);
+        heart.waited(from_ns, clock.now_ns(), control.stop_at_ns());
+        match message {
             Ok(FromWorker::Left { worker, mut interval, now_in }) => {
+                helpers.look(|| control.clock().now_ns());
+                interval.cpu.system_ns += helpers.take(worker);
                 collector.take(worker, &interval, now_in, sink);
                 interval.clear();
                 // A worker that has ended takes nothing back, and one that made itself more pages has enough.
                 let _ = crew[worker as usize].back.try_send(interval);
             }
-            Ok(FromWorker::Ready) => {}
+            Ok(FromWorker::Ready { .. }) => {}
             Ok(FromWorker::Done { worker, end }) => {
                 silent.retain(|number| *number != worker);
                 match end {
@@ -179,6 +228,7 @@ fn collect(
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
+                helpers.look_sometimes(|| control.clock().now_ns());
                 if patience.is_over_for_silent(control.stop_at_ns(), control.clock().now_ns()) {
                     ends.stuck += silent.iter().map(|worker| crew[*worker as usize].outstanding()).sum::<u32>();
                     ends.stuck_workers.append(&mut silent);
@@ -188,6 +238,7 @@ fn collect(
             Err(RecvTimeoutError::Disconnected) => silent.clear(),
         }
     }
+    ends.pauses = heart.pauses;
     ends
 }
 
@@ -253,4 +304,26 @@ fn sync_here(shared: &Shared) -> OpSample {
         flushes.count(outcome.map(|()| took_ns).map_err(rustix::io::Errno::raw_os_error));
     }
     flushes.into_sample()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heart_that_beats_too_late_while_the_load_is_on_stood_still() {
+        let mut heart = Heart { start_ns: 1_000_000_000, pauses: Vec::new() };
+        let stop_at_ns = 9_000_000_000;
+        let mut waited = |from_ms: u64, length_ms: u64| {
+            heart.waited(from_ms * 1_000_000, (from_ms + length_ms) * 1_000_000, stop_at_ns);
+        };
+        waited(900, 5_000);
+        waited(2_000, 50);
+        waited(2_050, 149);
+        waited(3_000, 2_050);
+        waited(8_990, 150);
+        waited(9_000, 3_000);
+        let pause = |at_ms: u64, length_ms: u64| Pause { at_ns: at_ms * 1_000_000, length_ns: length_ms * 1_000_000 };
+        assert_eq!(heart.pauses, [pause(2_000, 2_000), pause(7_990, 100)]);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
 use model::plan::Work;
-use model::{Op, Phase, WriteMark};
+use model::{Histogram, Op, Phase, WriteMark};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
 const ERROR_KINDS: usize = 16;
@@ -19,6 +19,8 @@ pub(crate) struct Interval {
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
     pub(crate) ops: [OpStats; RING_OPS.len()],
+    /// The ages of requests that never came back or were never sent, in the order of `ops`; only of a load that is over.
+    pub(crate) never: [Option<Box<Histogram>>; RING_OPS.len()],
     /// How far the worker's writes had got when it left; `None` where nothing is checked.
     pub(crate) mark: Option<WriteMark>,
 }
@@ -131,6 +133,7 @@ impl Interval {
             end_ns: 0,
             cpu: CpuTime::default(),
             ops: slots.map(|op| OpStats::new(op, keep_raw)),
+            never: [const { None }; RING_OPS.len()],
             mark: None,
         }
     }
@@ -145,6 +148,7 @@ impl Interval {
         self.number = 0;
         self.cpu = CpuTime::default();
         self.mark = None;
+        self.never = [const { None }; RING_OPS.len()];
         // An operation that was not used has nothing to clear, and zeroing its histogram is the dear part.
         self.ops.iter_mut().filter(|stats| !stats.is_empty()).for_each(OpStats::clear);
     }

@@ -23,6 +23,9 @@ use twin::Request;
 /// Pages for each worker that fit into the channel to the collector.
 const ROOM: usize = 8;
 
+/// After so many things that happen, it is looked whether somebody stopped the load.
+const LOOK_EVERY: u32 = 4096;
+
 /// Something that happens at an instant of virtual time. Of several at one instant, the one that was planned first comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
@@ -62,6 +65,14 @@ struct Actor<'a> {
     base: u32,
     /// When it is to be woken next; later than that, nothing is planned.
     due_ns: u64,
+}
+
+impl Actor<'_> {
+    /// Its load is over.
+    fn stop(&mut self, cuts: Cuts) {
+        let pages = &mut self.pages;
+        self.state.stop(cuts.stop_at_ns, &mut |op, age_ns, count| pages.never(op, age_ns, count));
+    }
 }
 
 /// A host's part of a stage.
@@ -162,10 +173,19 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         let after = (complete && flushes_after(member.stage)).then(|| sync(world, number, end_ns));
         let host_end_ns = after.as_ref().map_or(end_ns, |after| after.1);
         last_ns = last_ns.max(host_end_ns);
-        books.collector.finish(after.map(|after| after.0), host_end_ns, member.sink);
+        let left = books.collector.finish(after.map(|after| after.0), host_end_ns, member.sink);
         let (degraded, findings) = (Vec::new(), Vec::new());
         let interrupted = member.control.is_stopped();
-        outcomes.push(StageOutcome { interrupted, failed, stuck: None, degraded, findings, late_ns: 0 });
+        outcomes.push(StageOutcome {
+            interrupted,
+            failed,
+            stuck: None,
+            degraded,
+            findings,
+            late_ns: 0,
+            left,
+            pauses: Vec::new(),
+        });
     }
     world.now_ns = last_ns;
     outcomes
@@ -257,7 +277,12 @@ impl<'a> Scheduler<'a> {
             let first_ns = self.hosts[host].timetable.end_of(0).min(self.hosts[host].cuts.stop_at_ns);
             self.plan(first_ns, What::Tick { host: host as u32 });
         }
+        let mut steps = 0u32;
         loop {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(LOOK_EVERY) {
+                self.look();
+            }
             let until_ns = self.events.peek().map_or(u64::MAX, |event| event.0.at_ns);
             if let Some(Done { at_ns, ticket, result }) = self.world.advance(until_ns) {
                 let (worker, slot) = ((ticket >> 32) as u32, ticket as u32);
@@ -276,8 +301,9 @@ impl<'a> Scheduler<'a> {
             match event.what {
                 What::Tick { host } => {
                     let host = host as usize;
-                    if self.hosts[host].is_amount && self.is_done(&self.hosts[host]) {
-                        // The amount ended within the interval.
+                    let is_over = self.hosts[host].is_amount || self.hosts[host].cuts.stop_at_ns < now_ns;
+                    if is_over && self.is_done(&self.hosts[host]) {
+                        // The amount ended within the interval, or somebody stopped the load in it.
                         continue;
                     }
                     self.world.now_ns = now_ns;
@@ -292,6 +318,19 @@ impl<'a> Scheduler<'a> {
                     self.world.now_ns = now_ns;
                     self.due(worker as usize, now_ns);
                 }
+            }
+        }
+    }
+
+    /// Stops the load of hosts that somebody stopped: an interval of virtual time may be minutes of ours.
+    #[cold]
+    fn look(&mut self) {
+        let now_ns = self.world.now_ns;
+        for host in 0..self.hosts.len() {
+            let Host { control, cuts, .. } = &mut self.hosts[host];
+            if control.is_stopped() && now_ns < cuts.stop_at_ns {
+                cuts.stop_at_ns = now_ns;
+                self.plan(now_ns, What::Tick { host: host as u32 });
             }
         }
     }
@@ -321,7 +360,7 @@ impl<'a> Scheduler<'a> {
         let actor = &mut self.actors[worker];
         let host = &mut self.hosts[actor.host as usize];
         if actor.pages.turn(now_ns, host.cuts, || None) {
-            actor.state.stop();
+            actor.stop(host.cuts);
         }
         let finished = actor.state.complete(completion, now_ns);
         actor.pages.write_down(finished);
@@ -344,8 +383,9 @@ impl<'a> Scheduler<'a> {
         if actor.due_ns == now_ns {
             actor.due_ns = u64::MAX;
         }
-        if actor.pages.turn(now_ns, self.hosts[actor.host as usize].cuts, || None) {
-            actor.state.stop();
+        let cuts = self.hosts[actor.host as usize].cuts;
+        if actor.pages.turn(now_ns, cuts, || None) {
+            actor.stop(cuts);
         }
         self.send(worker, now_ns);
     }
@@ -359,7 +399,7 @@ impl<'a> Scheduler<'a> {
         }
         for actor in &mut self.actors[host.first..host.end] {
             if actor.pages.turn(now_ns, host.cuts, || None) {
-                actor.state.stop();
+                actor.stop(host.cuts);
             }
         }
         let (timetable, stop_at_ns) = (host.timetable, host.cuts.stop_at_ns);

@@ -8,11 +8,15 @@ use crate::pace::Pacer;
 use model::Op;
 use model::plan::{Stop, Work, Worker};
 
+/// Requests that were due and never sent are told one by one up to this number.
+const MOST_TOLD: u64 = 1 << 20;
+
 /// What is remembered of a request while the target has it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outstanding {
     /// In a closed loop, when it was submitted: its time is the service time. In an open loop, when it was due: the time is the
-    /// response time, and a stall of the target is seen by every request that it delayed.
+    /// response time, and a stall of the target is seen by every request that it delayed. An fsync has no place in a rate and is never due:
+    /// its time is always the service time.
     since_ns: u64,
     length: u32,
     /// Index into the recorder's operations.
@@ -74,19 +78,57 @@ impl WorkerState {
     /// How long from `now_ns` on nothing is due, whatever comes back; 0 if something is.
     #[inline]
     pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
-        if self.stopped || self.free.is_empty() {
+        // What is used up is never due again, however long ago its next instant was.
+        if self.stopped || self.free.is_empty() || self.generator.is_exhausted() {
             return u64::MAX;
         }
         match self.pacer.due_ns() {
+            Some(_) if self.generator.flushes_next() => 0,
             Some(due_ns) => self.start_ns.saturating_add(due_ns).saturating_sub(now_ns),
             None => u64::MAX,
         }
     }
 
-    /// Asks for nothing more.
+    /// Asks for nothing more from `end_ns` on, when the load is over. At a rate, `never` hears of each request that was due before and never sent:
+    /// its operation as an index into the recorder's, its age in ns, and how many it stands for.
+    pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
+        if !std::mem::replace(&mut self.stopped, true) && self.is_open {
+            self.tell_unsent(end_ns.saturating_sub(self.start_ns), never);
+        }
+    }
+
+    /// The sequence goes on to the end of the load, but nothing is sent. Of very many, one stands for its neighbours.
+    #[cold]
+    fn tell_unsent(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
+        let Some(first_ns) = self.pacer.due_ns() else { return };
+        let (mut told, mut stands_for) = (0, 1);
+        while let Some(due_ns) = self.pacer.due_ns().filter(|due_ns| *due_ns < end_ns) {
+            let Some(request) = self.generator.next_request() else { return };
+            if request.op == Op::Fsync {
+                continue;
+            }
+            if told == MOST_TOLD {
+                let left = u128::from(end_ns - due_ns) * u128::from(MOST_TOLD) / u128::from((due_ns - first_ns).max(1));
+                stands_for = (left as u64).div_ceil(MOST_TOLD).max(1);
+            }
+            told += 1;
+            self.pacer.skip(request.length, stands_for);
+            never(request.op.index(), end_ns - due_ns, stands_for);
+        }
+    }
+
+    /// What the target still has is given up at `now_ns`: `never` hears of it as of what was never sent.
+    pub(crate) fn give_up(&self, now_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
+        let is_out = |slot: &usize| !self.free.contains(&(*slot as u32));
+        for outstanding in (0..self.outstanding.len()).filter(is_out).map(|slot| self.outstanding[slot]) {
+            never(usize::from(outstanding.op), now_ns.saturating_sub(outstanding.since_ns), 1);
+        }
+    }
+
+    /// How many requests the target has at most.
     #[inline]
-    pub(crate) fn stop(&mut self) {
-        self.stopped = true;
+    pub(crate) fn depth(&self) -> u32 {
+        self.outstanding.len() as u32
     }
 
     /// How many requests the target has.
@@ -116,6 +158,8 @@ impl WorkerState {
         let slot = *self.free.last()?;
         let due_ns = match self.pacer.due_ns() {
             None => now_ns,
+            // It follows its write at once, in a rate as in a burst, and is none of their requests.
+            Some(_) if self.generator.flushes_next() => now_ns,
             Some(due_ns) => {
                 let due_ns = self.start_ns.saturating_add(due_ns);
                 if due_ns > now_ns {
@@ -125,7 +169,9 @@ impl WorkerState {
             }
         };
         let request = self.generator.next_request()?;
-        self.pacer.took(request.length);
+        if request.op != Op::Fsync {
+            self.pacer.took(request.length);
+        }
         let since_ns = if self.is_open { due_ns } else { now_ns };
         self.free.pop();
         self.outstanding[slot as usize] =
@@ -138,7 +184,8 @@ impl WorkerState {
     pub(crate) fn complete(&mut self, completion: Completion, now_ns: u64) -> Finished {
         let outstanding = self.outstanding[completion.slot as usize];
         self.free.push(completion.slot);
-        if self.in_flight() == 0 {
+        // What a burst wrote is durable before its rest begins.
+        if self.in_flight() == 0 && !self.generator.flushes_next() {
             self.pacer.idle(now_ns.saturating_sub(self.start_ns));
         }
         let outcome = match completion.result {
@@ -192,7 +239,7 @@ mod tests {
         let expected = Finished { op: Op::Write.index(), latency_ns: 250, outcome: Outcome::Success { bytes: 4096 } };
         assert_eq!(finished, expected);
         assert_eq!(worker.next_io(400).map(|io| io.slot), Some(first[2].slot), "the slot is used again");
-        worker.stop();
+        worker.stop(500, &mut |_, _, _| panic!("a closed loop owes nothing"));
         assert!(!worker.is_done(), "what is outstanding has to come back");
     }
 
@@ -207,6 +254,20 @@ mod tests {
             }
         }
         assert_eq!((count, worker.failed()), (10, false));
+    }
+
+    #[test]
+    fn nothing_is_due_of_an_amount_that_is_used_up() {
+        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::Amount);
+        work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
+        let mut worker = WorkerState::new(&work, &share(), 16);
+        let late_ns = 60_000_000;
+        assert_eq!(std::iter::from_fn(|| worker.next_io(late_ns)).count(), 10, "all were due long ago");
+        assert_eq!(
+            (worker.in_flight(), worker.quiet_ns(late_ns)),
+            (10, u64::MAX),
+            "only what comes back is waited for"
+        );
     }
 
     #[test]
@@ -253,5 +314,98 @@ mod tests {
         assert_eq!(worker.quiet_ns(2_000_600), 0, "the third was due at 2,000,500");
         worker.next_io(2_000_600).expect("the third");
         assert_eq!(worker.quiet_ns(2_000_700), u64::MAX, "no place until something comes back");
+    }
+
+    /// The operations that go out at `now_ns`, each of which comes back at once.
+    fn sent(worker: &mut WorkerState, now_ns: u64) -> Vec<Op> {
+        let one = |_: ()| {
+            let io = worker.next_io(now_ns)?;
+            worker.complete(Completion { slot: io.slot, result: io.length as i32 }, now_ns);
+            Some(io.op)
+        };
+        std::iter::repeat(()).map_while(one).collect()
+    }
+
+    fn flushing(pace: Pace, every: u64) -> WorkerState {
+        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::After(Nanos::seconds(1)));
+        (work.pace, work.fsync_every) = (pace, every);
+        WorkerState::new(&work, &share(), 4)
+    }
+
+    #[test]
+    fn an_fsync_takes_no_place_of_a_rate() {
+        let mut worker = flushing(Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
+        for due_ns in (0..50).map(|number| number * 1_000_000) {
+            assert_eq!(sent(&mut worker, due_ns), [Op::Write, Op::Fsync], "at {due_ns} ns");
+            assert_eq!(worker.quiet_ns(due_ns), 1_000_000);
+        }
+    }
+
+    #[test]
+    fn an_fsync_that_had_no_place_goes_out_as_soon_as_there_is_one_and_its_time_begins_there() {
+        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
+        (work.pace, work.fsync_every) = (Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
+        let mut worker = WorkerState::new(&work, &share(), 1);
+        let write = worker.next_io(0).expect("due");
+        assert_eq!((worker.next_io(300), worker.quiet_ns(300)), (None, u64::MAX));
+        worker.complete(Completion { slot: write.slot, result: 4096 }, 700);
+        assert_eq!(worker.quiet_ns(700), 0);
+        let flush = worker.next_io(700).expect("follows its write");
+        let done = worker.complete(Completion { slot: flush.slot, result: 0 }, 900);
+        assert_eq!((flush.op, done.latency_ns), (Op::Fsync, 200));
+        assert_eq!(worker.quiet_ns(900), 999_100);
+    }
+
+    #[test]
+    fn a_burst_counts_its_writes_and_rests_once_they_are_durable() {
+        let mut worker = flushing(Pace::Closed { think: Nanos(500), burst: 3 }, 1);
+        let burst = [Op::Write, Op::Fsync, Op::Write, Op::Fsync, Op::Write, Op::Fsync];
+        assert_eq!(sent(&mut worker, 1_000), burst);
+        assert_eq!((worker.quiet_ns(1_000), worker.next_io(1_499)), (500, None));
+        assert_eq!(sent(&mut worker, 1_500), burst);
+        // One that writes more seldom: its second burst ends in the middle of what an fsync makes durable.
+        let mut worker = flushing(Pace::Closed { think: Nanos(500), burst: 3 }, 2);
+        assert_eq!(sent(&mut worker, 0), [Op::Write, Op::Write, Op::Fsync, Op::Write]);
+        assert_eq!(sent(&mut worker, 500), [Op::Write, Op::Fsync, Op::Write, Op::Write, Op::Fsync]);
+    }
+
+    /// What a worker at a rate tells when its load ends: how many requests, the youngest, the oldest, and the sum of their ages.
+    fn unsent(worker: &mut WorkerState, end_ns: u64) -> (u64, u64, u64, u128) {
+        let (mut count, mut youngest, mut oldest, mut sum) = (0, u64::MAX, 0, 0);
+        worker.stop(end_ns, &mut |op, age_ns, stands_for| {
+            assert_eq!(op, Op::Read.index());
+            (youngest, oldest) = (youngest.min(age_ns), oldest.max(age_ns));
+            (count, sum) = (count + stands_for, sum + u128::from(stands_for) * u128::from(age_ns));
+        });
+        (count, youngest, oldest, sum)
+    }
+
+    fn at_rate(milli: u64) -> WorkerState {
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
+        work.pace = Pace::Open { rate: Rate::Iops { milli }, poisson: false };
+        WorkerState::new(&work, &share(), 1)
+    }
+
+    #[test]
+    fn what_was_due_and_never_sent_is_told_once_with_its_age() {
+        let mut worker = at_rate(1_000_000);
+        worker.begin(500);
+        worker.next_io(500).expect("due");
+        // Its only place is taken: those of 1, 2 and 3 ms are due and not sent when the load ends at 3.5 ms.
+        assert_eq!(unsent(&mut worker, 3_500_500), (3, 500_000, 2_500_000, 4_500_000));
+        assert_eq!(unsent(&mut worker, 9_000_500).0, 0, "it is over");
+        let mut given_up = Vec::new();
+        worker.give_up(4_000_500, &mut |op, age_ns, count| given_up.push((op, age_ns, count)));
+        assert_eq!(given_up, [(Op::Read.index(), 4_000_000, 1)]);
+    }
+
+    #[test]
+    fn of_very_many_one_stands_for_its_neighbours() {
+        // A million a second, and nothing was sent for a minute.
+        let (count, youngest, oldest, sum) = unsent(&mut at_rate(1_000_000_000), 60_000_000_000);
+        assert!((59_900_000..=60_100_000).contains(&count), "{count}");
+        assert!(youngest < 100_000 && oldest == 60_000_000_000, "{youngest} {oldest}");
+        let mean_ns = (sum / u128::from(count)) as f64;
+        assert!((mean_ns / 30e9 - 1.0).abs() < 0.01, "{mean_ns}");
     }
 }

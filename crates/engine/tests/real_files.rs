@@ -1,6 +1,6 @@
 //! Stages on real files: sums, quantiles, faults, stops.
 
-use engine::{Control, OpenTargets, open, run_stage};
+use engine::{Control, EngineError, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
 use model::plan::{EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
 use model::priority::Priority;
@@ -252,6 +252,8 @@ fn fails_and_ends(backend: Backend) {
     // The same file, opened for reading only: every write fails with EBADF.
     let mut read_only = plan(&root, backend, false, stages);
     read_only.targets[0].kind = PlannedTarget::ReadOnly;
+    // What is only read is named itself.
+    read_only.targets[0].path = read_only.targets[0].files[0].path.clone();
     let targets = open(read_only).expect("opens");
     let (outcome, samples) = run(&targets, 0);
     assert!(outcome.failed, "a layout with a hole is no layout");
@@ -374,4 +376,39 @@ fn what_the_backend_cannot_do_is_said() {
     let targets = open(plan).expect("open");
     let said: Vec<&str> = targets.notes().iter().map(|note| note.detail.as_str()).collect();
     assert!(said.contains(&"poll submissions: there is none with sync"), "{said:?}");
+}
+
+#[test]
+fn a_panic_of_a_worker_ends_its_stage_with_its_words() {
+    let (_base, root) = scratch();
+    // Far longer than anybody waits: only the panic ends it.
+    let mut stages = vec![timed(100, 2, 4, 3_600_000)];
+    // A file that is in no target, as only a damaged plan or a bug of ours has one.
+    stages[0].workers[1].extents[0].file = u32::MAX - 1;
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        let mut plan = plan(&root, backend, false, stages.clone());
+        plan.stages[0].works[0].depth = if backend == Backend::Sync { 1 } else { 4 };
+        let targets = open(plan).expect("opens");
+        let stage = targets.plan().stages[0].clone();
+        let error = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |_| ()).expect_err("a panic");
+        assert!(matches!(&error, EngineError::Panicked { thread, .. } if thread == "worker-1"), "{backend}: {error}");
+        targets.remove().expect("removes");
+    }
+}
+
+#[test]
+fn a_plan_that_is_refused_leaves_nothing_behind() {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (there, made) = (base.path().join("there"), base.path().join("made"));
+    std::fs::create_dir(&there).expect("made");
+    let target = |root: &Path| {
+        let root = root.to_str().expect("UTF-8").to_owned();
+        let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
+        Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }
+    };
+    let mut plan = plan(&there, Backend::Sync, false, vec![prepare()]);
+    plan.targets = vec![target(&there), target(&made), target(&base.path().join("no/parent"))];
+    open(plan).expect_err("the last cannot be made");
+    assert!(!made.exists(), "a directory that the run made");
+    assert_eq!(std::fs::read_dir(&there).expect("still there").count(), 0, "one that was there is as it was");
 }

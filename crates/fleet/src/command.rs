@@ -14,6 +14,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+/// The variable with the token of the live page: whoever reads it may see the run and mark it. No process that we start has it.
+pub(crate) const TOKEN: &str = "PLIMSOLL_TOKEN";
+
 /// How far a command is, so that no signal goes to a process that is another's by then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -78,7 +81,7 @@ fn begin(number: u32, name: &str, command: &str, state: Shared, inputs: Sender<I
 /// Exit status and last lines; without a status, also why.
 fn run(name: &str, command: &str, state: &Shared) -> (Option<i32>, String) {
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).env("PLIMSOLL_EVENT", name).stdin(Stdio::null()).process_group(0);
+    shell.arg("-c").arg(command).env("PLIMSOLL_EVENT", name).env_remove(TOKEN).stdin(Stdio::null()).process_group(0);
     // A pipe would end the command with us, if it outlives us; and a file is there when it is needed.
     let output = scratch().ok();
     let shared = || output.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from);

@@ -1,11 +1,42 @@
 //! What coordinator and agents say to each other.
 
+use crate::coordinator::{LayoutsOver, RunOver};
 use crate::launch::wanted::Wanted;
 use crate::link::Frame;
+use model::event::HostEnd;
 use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;
 use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::{Deserialize, Serialize};
+
+/// Targets that a message names at most. A frame has room for a thousand times as many empty names, each of which takes 24 bytes of memory.
+pub const MOST_TARGETS: usize = 65_536;
+
+/// Reads a list of at most [`MOST_TARGETS`] names, and no more memory is taken for a longer one.
+fn few<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Few;
+
+    impl<'de> serde::de::Visitor<'de> for Few {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "at most {MOST_TARGETS} names")
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Vec<String>, A::Error> {
+            let mut few = Vec::new();
+            while let Some(name) = names.next_element()? {
+                if few.len() == MOST_TARGETS {
+                    return Err(serde::de::Error::custom("too many names"));
+                }
+                few.push(name);
+            }
+            Ok(few)
+        }
+    }
+
+    deserializer.deserialize_seq(Few)
+}
 
 /// What the coordinator says to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +48,8 @@ pub enum ToAgent {
     },
     /// Tell what you are, and what these targets are to you. Nothing is touched.
     Inspect {
-        /// The paths as the user named them.
+        /// The paths as the user named them; at most [`MOST_TARGETS`].
+        #[serde(deserialize_with = "few")]
         targets: Vec<String>,
         /// The host's number where there are several, which may see the same places.
         host: Option<u32>,
@@ -54,16 +86,16 @@ pub enum ToAgent {
     Stop,
     /// Remove what runs left at these targets. Not while you have a share of a run.
     Clean {
-        /// The paths as the user named them.
+        /// The paths as the user named them; at most [`MOST_TARGETS`].
+        #[serde(deserialize_with = "few")]
         targets: Vec<String>,
         /// How long a target may leave a call unanswered, in ns.
         patience_ns: u64,
     },
+    /// Give these layouts back: all hosts are through with them, and the next ones wait for that.
+    GiveBack(LayoutsOver),
     /// Let go of the targets.
-    Release {
-        /// Whether to remove the files that the run made.
-        remove: bool,
-    },
+    Release(RunOver),
     /// Tell what the kernel counts, without any load, until [`ToAgent::Stop`] or the end of the link.
     Watch {
         /// How often, in ns; the agent has a least time of its own.
@@ -138,6 +170,8 @@ pub enum FromAgent {
         /// What it says.
         line: String,
     },
+    /// What this host had left over at the end of a stage; before [`FromAgent::StageEnded`], and only where there is something.
+    LeftOver(Box<HostEnd>),
     /// A stage is over on this host.
     StageEnded {
         /// Its number.
@@ -151,6 +185,11 @@ pub enum FromAgent {
     },
     /// The answer to [`ToAgent::Clean`]: what became of each folder.
     Cleaned(Vec<Cleaned>),
+    /// The answer to [`ToAgent::GiveBack`].
+    GaveBack {
+        /// What could not be removed, in words.
+        failed: Option<String>,
+    },
     /// The targets are let go.
     Released {
         /// What could not be removed, in words.
@@ -244,6 +283,7 @@ mod tests {
             FromAgent::Counters(Box::default()),
             FromAgent::Counted(crate::Packer::new(0).pack(&CounterSample::default()).expect("small")),
             FromAgent::Logged { stage: 0, ago_ns: 5, line: "nvme0: I/O timeout".into() },
+            FromAgent::LeftOver(Box::new(HostEnd { stage: 1, host: 2, left: vec![], pauses: vec![] })),
             FromAgent::StageEnded { stage: 1, end: StageEnd::Failed("no".into()), notes: vec![note], late_ns: Some(9) },
             FromAgent::Passed(vec![(1, Word::Said(frame)), (2, Word::Gone("lost".into()))]),
         ]
@@ -265,6 +305,19 @@ mod tests {
         for kind in 0..20 {
             let claim = [&[kind][..], &[0xff; 9], &[0x01]].concat();
             assert!(arrives::<FromAgent>(&claim).is_err(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_more_targets_than_a_run_has_is_refused_before_it_takes_memory() {
+        let inspect =
+            |count: usize| ToAgent::Inspect { targets: vec![String::new(); count], host: None, patience_ns: 1 };
+        let clean = |count: usize| ToAgent::Clean { targets: vec![String::new(); count], patience_ns: 1 };
+        for order in [inspect(MOST_TARGETS), clean(MOST_TARGETS)] {
+            assert_eq!(arrives(&bytes(&order)), Ok(order));
+        }
+        for order in [inspect(MOST_TARGETS + 1), clean(MOST_TARGETS + 1)] {
+            assert_eq!(arrives::<ToAgent>(&bytes(&order)), Err(LinkError::Garbled));
         }
     }
 

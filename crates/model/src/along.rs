@@ -5,7 +5,7 @@ mod workers;
 use crate::plan::{HostPlan, HostStage, Plan, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
 use crate::search::{Addition, Search};
-use crate::units::Bytes;
+use crate::setting::Setting;
 use std::collections::BTreeSet;
 
 crate::spec::words! {
@@ -61,7 +61,7 @@ impl Plan {
         self.search = Some(search);
         let value = self.along(0).unwrap_or(0);
         if let Some(first) = self.points.first_mut() {
-            first.sweep = vec![(along.word().to_owned(), shown(along, value))];
+            first.sweep = vec![Setting::new(along.word(), shown(along, value))];
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Plan {
         let stages = templates.iter().map(planned).collect::<Option<Vec<_>>>()?;
         let hosts = self.hosts.iter().enumerate().map(share).collect::<Option<Vec<_>>>()?;
         let mut point = self.points.first()?.clone();
-        point.sweep = vec![(search.along.word().to_owned(), shown(search.along, value))];
+        point.sweep = vec![Setting::new(search.along.word(), shown(search.along, value))];
         point.repetition = 1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition { point, stages, hosts })
     }
@@ -154,7 +154,14 @@ impl Plan {
 
 /// A value as points and reports show it.
 pub fn shown(along: Along, value: u64) -> String {
-    if along == Along::Size { Bytes(value).to_string() } else { value.to_string() }
+    if along == Along::Size { exact(value) } else { value.to_string() }
+}
+
+/// So many bytes in the largest unit that has them whole: rounded, two points would have one name.
+fn exact(bytes: u64) -> String {
+    let units = ["TiB", "GiB", "MiB", "KiB"].into_iter().zip([40, 30, 20, 10]);
+    let whole = |(_, power): &(&str, u32)| bytes > 0 && bytes.is_multiple_of(1 << power);
+    units.into_iter().find(whole).map_or(format!("{bytes} B"), |(unit, power)| format!("{} {unit}", bytes >> power))
 }
 
 /// The bytes that a host's workers load, what they share once.

@@ -1,7 +1,9 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
 
 use crate::counters::CounterSample;
+use crate::histogram::EncodedHistogram;
 use crate::occurrence::Occurrence;
+use crate::op::Op;
 use crate::sample::IntervalSample;
 use crate::search::Addition;
 use crate::spec::Backend;
@@ -23,6 +25,8 @@ pub enum Event {
     Sample(IntervalSample),
     /// A host told when it really began a stage. It comes when the host ends the stage.
     HostStarted(HostStart),
+    /// What a host had left over at the end of a stage. It comes before the host ends the stage.
+    HostEnded(Box<HostEnd>),
     /// What a host's kernel counted while a stage ran.
     Counters(Box<CounterSample>),
     /// A stage ended on all hosts.
@@ -58,6 +62,54 @@ pub struct HostStart {
     pub error_ns: u64,
 }
 
+/// The most pauses of a host in a stage that are kept.
+pub const MOST_PAUSES: usize = 1_000;
+/// The most entries of what a host had left over: more works than a stage can have, with all their operations.
+pub const MOST_LEFT: usize = 1 << 16;
+
+/// What a host had left over when the load of a stage ended, and when its generator itself did not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostEnd {
+    /// The stage's number.
+    pub stage: u32,
+    /// The host.
+    pub host: u32,
+    /// Requests that had not come back, by work and operation.
+    pub left: Vec<Left>,
+    /// When the generator did not run, in order; at most [`MOST_PAUSES`].
+    pub pauses: Vec<Pause>,
+}
+
+impl HostEnd {
+    /// Whether it has no more entries than any host's, and they are histograms.
+    pub fn is_bounded(&self) -> bool {
+        let are_histograms = |left: &Left| left.late.decode().is_ok() && left.never.decode().is_ok();
+        self.left.len() <= MOST_LEFT && self.pauses.len() <= MOST_PAUSES && self.left.iter().all(are_histograms)
+    }
+}
+
+/// Requests that were sent or due while the load was on, and had not come back at its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// The number of the work among those of the stage.
+    pub work: u32,
+    /// The operation.
+    pub op: Op,
+    /// The times of those that came back later: service times, or at a fixed rate from the due instant on.
+    pub late: EncodedHistogram,
+    /// The ages, at the end of the load, of those that were due and never sent; and of those that were given up, when they were.
+    pub never: EncodedHistogram,
+}
+
+/// A time in which the generator itself did not run: it was stopped, or others had its processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// When it began, in ns after the stage's start.
+    pub at_ns: u64,
+    /// How long it was at least, in ns.
+    pub length_ns: u64,
+}
+
 /// How a stage ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StageEnd {
@@ -67,6 +119,8 @@ pub enum StageEnd {
     Interrupted,
     /// It could not go on; the reason in words.
     Failed(String),
+    /// A bug of ours ended it: which thread panicked, and with which words.
+    Panicked(String),
 }
 
 /// How a run ended.
@@ -78,6 +132,8 @@ pub enum RunEnd {
     Interrupted,
     /// It could not go on; the reason in words.
     Failed(String),
+    /// A bug of ours ended it: on which host, which thread panicked, and with which words.
+    Panicked(String),
 }
 
 /// Something that a reader of the results has to know.
@@ -150,5 +206,7 @@ crate::spec::words! {
         NotChecked = "not-checked",
         /// What was to be done before a point, so that caches are empty, was not done or failed.
         CachesNotEmptied = "caches-not-emptied",
+        /// The run file lies on a disk that the run loads: what is recorded reaches it late.
+        RunFileOnTarget = "run-file-on-target",
     }
 }

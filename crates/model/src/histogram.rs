@@ -63,9 +63,17 @@ impl Histogram {
 
     /// Counts one latency.
     pub fn record(&mut self, value_ns: u64) {
-        self.counts[bucket_of(value_ns)] += 1;
-        self.count += 1;
-        self.sum_ns += u128::from(value_ns);
+        self.record_many(value_ns, 1);
+    }
+
+    /// Counts so many values of `value_ns`.
+    pub fn record_many(&mut self, value_ns: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.counts[bucket_of(value_ns)] += count;
+        self.count += count;
+        self.sum_ns += u128::from(count) * u128::from(value_ns);
         self.min_ns = self.min_ns.min(value_ns);
         self.max_ns = self.max_ns.max(value_ns);
     }
@@ -144,6 +152,10 @@ impl Histogram {
     pub fn merge_tight(&mut self, other: &Tight) {
         for (mine, theirs) in self.counts[other.low.min(BUCKETS)..].iter_mut().zip(&other.counts) {
             *mine = mine.saturating_add(*theirs);
+        }
+        for (bucket, count) in other.packed_buckets() {
+            let mine = &mut self.counts[usize::from(bucket).min(BUCKETS - 1)];
+            *mine = mine.saturating_add(count);
         }
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
@@ -277,11 +289,14 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
     Ok(Head { count, sum_ns, min_ns, max_ns })
 }
 
-/// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many that are filled at the same time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many that are filled at the same time. Once it is
+/// [packed](Self::pack), it holds those in use alone, in some hundred bytes.
+#[derive(Clone, Debug, Eq)]
 pub struct Tight {
     low: usize,
     counts: Vec<u64>,
+    /// In place of the counts: the compact form; empty where the counts stand.
+    packed: Box<[u8]>,
     count: u64,
     sum_ns: u128,
     min_ns: u64,
@@ -290,11 +305,57 @@ pub struct Tight {
 
 impl Default for Tight {
     fn default() -> Self {
-        Tight { low: 0, counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Tight { low: 0, counts: Vec::new(), packed: Box::default(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
+/// Packed or not makes no difference.
+impl PartialEq for Tight {
+    fn eq(&self, other: &Tight) -> bool {
+        self.encode() == other.encode()
     }
 }
 
 impl Tight {
+    /// Takes as little memory as it can until something is added again.
+    pub fn pack(&mut self) {
+        if self.counts.is_empty() {
+            return;
+        }
+        let EncodedHistogram(bytes) = self.encode();
+        // Forged counts that no histogram can have stay as they are.
+        if take_apart(&bytes, &mut Vec::new()).is_ok_and(|head| head.count == self.count) {
+            (self.packed, self.counts, self.low) = (bytes.into(), Vec::new(), 0);
+        }
+    }
+
+    /// The buckets in use, where it is packed.
+    fn packed_buckets(&self) -> Vec<(u16, u64)> {
+        let mut buckets = Vec::new();
+        if !self.packed.is_empty() && take_apart(&self.packed, &mut buckets).is_err() {
+            buckets.clear();
+        }
+        buckets
+    }
+
+    fn unpack(&mut self) {
+        let buckets = self.packed_buckets();
+        self.packed = Box::default();
+        if let (Some(first), Some(last)) = (buckets.first(), buckets.last()) {
+            self.reach(usize::from(first.0), usize::from(last.0));
+            self.add_buckets(&buckets);
+        }
+    }
+
+    fn add_buckets(&mut self, buckets: &[(u16, u64)]) {
+        let counts = &mut self.counts[..];
+        for (bucket, n) in buckets {
+            if let Some(sum) = counts.get_mut(usize::from(*bucket).wrapping_sub(self.low)) {
+                *sum = sum.saturating_add(*n);
+            }
+        }
+    }
+
     /// Adds a histogram that was [taken apart](take_apart). Order and grouping make no difference.
     ///
     /// # Errors
@@ -302,13 +363,11 @@ impl Tight {
     pub fn add(&mut self, head: &Head, buckets: &[(u16, u64)]) -> Result<(), BadHistogram> {
         let (Some(first), Some(last)) = (buckets.first(), buckets.last()) else { return Ok(()) };
         let count = self.count.checked_add(head.count).ok_or(BadHistogram)?;
-        self.reach(usize::from(first.0), usize::from(last.0));
-        let counts = &mut self.counts[..];
-        for (bucket, n) in buckets {
-            if let Some(sum) = counts.get_mut(usize::from(*bucket).wrapping_sub(self.low)) {
-                *sum = sum.saturating_add(*n);
-            }
+        if !self.packed.is_empty() {
+            self.unpack();
         }
+        self.reach(usize::from(first.0), usize::from(last.0));
+        self.add_buckets(buckets);
         self.count = count;
         self.sum_ns = self.sum_ns.saturating_add(head.sum_ns);
         self.min_ns = self.min_ns.min(head.min_ns);
@@ -321,9 +380,18 @@ impl Tight {
         if other.count == 0 {
             return;
         }
-        self.reach(other.low, other.low + other.counts.len().saturating_sub(1));
-        for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts) {
-            *mine = mine.saturating_add(*theirs);
+        if !self.packed.is_empty() {
+            self.unpack();
+        }
+        let buckets = other.packed_buckets();
+        if let (Some(first), Some(last)) = (buckets.first(), buckets.last()) {
+            self.reach(usize::from(first.0), usize::from(last.0));
+            self.add_buckets(&buckets);
+        } else {
+            self.reach(other.low, other.low + other.counts.len().saturating_sub(1));
+            for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts) {
+                *mine = mine.saturating_add(*theirs);
+            }
         }
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
@@ -348,8 +416,16 @@ impl Tight {
 
     /// The compact form for run files and the wire: the same bytes as those of a [`Histogram`] with the same counts.
     pub fn encode(&self) -> EncodedHistogram {
+        if !self.packed.is_empty() {
+            return EncodedHistogram(self.packed.to_vec());
+        }
         let head = Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns };
         encoded(&head, self.low, &self.counts)
+    }
+
+    /// The bytes that its counts take.
+    pub fn held_bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<u64>() + self.packed.len()
     }
 }
 
@@ -602,6 +678,14 @@ mod tests {
                 one.add(&head, &buckets).expect("few");
                 let side = if place % 2 == 0 { &mut left } else { &mut right };
                 side.add(&head, &buckets).expect("few");
+                // Packed in between, they go on as before.
+                if place % 3 == 1 {
+                    left.pack();
+                    one.pack();
+                }
+            }
+            if parts.len() % 2 == 1 {
+                right.pack();
             }
             left.merge(&right);
             let together = of(&parts.concat());
@@ -609,6 +693,13 @@ mod tests {
             merged.merge_tight(&one);
             prop_assert_eq!(&merged, &together);
             prop_assert_eq!(one.encode(), together.encode());
+            let mut packed = one.clone();
+            packed.pack();
+            prop_assert_eq!(&packed, &one);
+            prop_assert!(packed.counts.is_empty() && packed.held_bytes() <= 3 + 40 + 8 * 240);
+            let mut merged = Histogram::new();
+            merged.merge_tight(&packed);
+            prop_assert_eq!(&merged, &together);
             prop_assert_eq!(left.encode(), together.encode());
             prop_assert_eq!(together.encode().max_ns(), Ok(together.max_ns()));
         }

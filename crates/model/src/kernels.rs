@@ -58,6 +58,11 @@ impl Kernels {
         Kernels { hosts: first }
     }
 
+    /// For each host the first one on the same kernel: equal numbers share its memory.
+    pub fn first_on_kernel(&self, host: usize) -> usize {
+        self.hosts.get(host).map_or(host, |first| first.kernel)
+    }
+
     /// How many kernels its hosts have: fewer than hosts where some share one.
     pub fn count(&self) -> usize {
         self.hosts.iter().enumerate().filter(|(number, first)| first.kernel == *number).count()

@@ -12,6 +12,8 @@ crate::spec::words! {
         Planned = "planned",
         /// The command of an event of the suite ended, or was given up.
         CommandEnded = "command-ended",
+        /// The command of an event of an earlier stage still ran when this stage began.
+        StillRunning = "still-running",
         /// A host died, or was not heard of any more.
         HostLost = "host-lost",
         /// A host that was lost is there again.
@@ -49,21 +51,23 @@ pub struct Occurrence {
     pub detail: String,
     /// How a command ended: its exit status; `None` where none ended, or a signal ended it.
     pub status: Option<i32>,
-    /// How long a command took, in ns.
+    /// How long a command took, in ns; of a lost host, for how long it had not been heard of.
     pub duration_ns: Option<u64>,
 }
 
 impl Occurrence {
-    /// Something at an instant that is still to be told. The label is [cleaned](one_line).
+    /// Something at an instant that is still to be told. The label is [cleaned](one_line); where it is too long for one, all of it is the detail.
     pub fn new(kind: OccurrenceKind, label: &str) -> Occurrence {
+        let detail =
+            if label.trim().len() > MOST_LABEL_BYTES { last_lines(label, MOST_DETAIL_BYTES) } else { String::new() };
         Occurrence {
+            detail,
             kind,
             stage: None,
             at_ns: 0,
             unix_ns: 0,
             host: None,
             label: one_line(label, MOST_LABEL_BYTES),
-            detail: String::new(),
             status: None,
             duration_ns: None,
         }
@@ -74,17 +78,38 @@ impl Occurrence {
         self.at_ns as f64 / 1e9
     }
 
+    /// When what it says began, in ns after the stage was started: of a lost host, its last word and not the instant at which it was given up. Where
+    /// that lies before the stage, 0.
+    pub fn since_ns(&self) -> u64 {
+        let before_ns = self.duration_ns.filter(|_| self.kind == OccurrenceKind::HostLost).unwrap_or(0);
+        self.at_ns.saturating_sub(before_ns)
+    }
+
+    /// The same in seconds.
+    pub fn since_s(&self) -> f64 {
+        self.since_ns() as f64 / 1e9
+    }
+
     /// Whether something of the outside may have begun at its instant, so that it is worth a look at what the figures did then.
     pub fn may_have_effects(&self) -> bool {
-        !matches!(self.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun)
+        !matches!(self.kind, OccurrenceKind::CommandEnded | OccurrenceKind::StillRunning | OccurrenceKind::Prerun)
     }
 }
 
-/// `text` in one line of at most so many bytes, without control characters: whoever shows it need not be careful.
+/// `text` in one line of at most so many bytes, without control characters: whoever shows it need not be careful. Where it is cut, it is cut behind
+/// a word and ends in `…`.
 pub fn one_line(text: &str, most_bytes: usize) -> String {
     // What is hostile may be long: more than this is not looked at.
     let text = printable(cut(text, most_bytes.saturating_mul(4)), false);
-    cut(text.trim(), most_bytes).trim_end().to_owned()
+    let text = text.trim();
+    if text.len() <= most_bytes {
+        return text.to_owned();
+    }
+    let kept = cut(text, most_bytes.saturating_sub(CUT.len()));
+    // A word that would take half of the room is cut itself.
+    let whole = kept.rfind(' ').filter(|end| *end * 2 >= kept.len() && !text[kept.len()..].starts_with(' '));
+    let kept = whole.map_or(kept, |end| &kept[..end]).trim_end();
+    cut(&format!("{kept}{CUT}"), most_bytes).to_owned()
 }
 
 /// The end of `text`, of at most so many bytes, without control characters but line feeds.
@@ -101,8 +126,11 @@ pub fn last_lines(text: &str, most_bytes: usize) -> String {
 }
 
 fn printable(text: &str, lines: bool) -> String {
-    text.chars().map(|c| if is_unprintable(c) && !(lines && c == '\n') { ' ' } else { c }).collect()
+    text.chars().map(|c| if crate::printable::acts(c) && !(lines && c == '\n') { ' ' } else { c }).collect()
 }
+
+/// Ends what is not whole.
+const CUT: &str = "…";
 
 fn cut(text: &str, most_bytes: usize) -> &str {
     let mut end = text.len().min(most_bytes);
@@ -110,11 +138,6 @@ fn cut(text: &str, most_bytes: usize) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-/// Control characters, and those that turn the direction of what follows.
-fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// How often processors of a host slowed down because of heat in a sample.
@@ -158,7 +181,20 @@ mod tests {
         let label = Occurrence::new(OccurrenceKind::Mark, " a\u{1b}[31mb\nc\u{202e}d ").label;
         assert_eq!(label, "a [31mb c d");
         let long = one_line(&"ü".repeat(300), 201);
-        assert_eq!((long.len(), long.chars().count()), (200, 100));
+        assert_eq!((long.len(), long.chars().count(), long.ends_with('…')), (201, 100, true));
+    }
+
+    #[test]
+    fn a_label_that_is_too_long_ends_behind_a_word_and_all_of_it_is_the_detail() {
+        let long =
+            format!("host n7: no agent could be started: {}; check that `ssh n7 true` works", "it refused ".repeat(30));
+        let lost = Occurrence::new(OccurrenceKind::HostLost, &long);
+        assert!(lost.label.len() <= MOST_LABEL_BYTES, "{}", lost.label);
+        assert!(lost.label.ends_with(" it refused…") || lost.label.ends_with(" it…"), "{}", lost.label);
+        assert_eq!(lost.detail, long);
+        let short = Occurrence::new(OccurrenceKind::HostLost, "gone");
+        assert_eq!((short.label.as_str(), short.detail.as_str()), ("gone", ""));
+        assert_eq!((one_line("one two three", 9), one_line("one", 2)), ("one…".to_owned(), String::new()));
     }
 
     #[test]

@@ -4,12 +4,17 @@ mod amounts;
 mod host;
 mod host_on_record;
 pub mod origin;
+pub mod places;
+mod sound;
 pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
+pub(crate) use amounts::buffers;
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
+pub use places::Misplaced;
+pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
 pub use work::{Extent, Pattern, Work, Worker};

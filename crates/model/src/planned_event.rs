@@ -22,6 +22,9 @@ pub struct PlannedEvent {
     pub scenarios: Vec<String>,
     /// What the coordinator has a shell do then; `None` for a mark alone.
     pub command: Option<String>,
+    /// How long the end of its scenario waits for a command that still runs; 0 for not at all, and in runs of versions that never waited.
+    #[serde(default)]
+    pub wait: Nanos,
 }
 
 /// When something happens in a stage.
@@ -125,6 +128,7 @@ mod tests {
             workloads: Vec::new(),
             scenarios: Vec::new(),
             command: None,
+            wait: Nanos::default(),
         };
         assert_eq!(event.due_ns(&hour, None), Some(1_800_000_000_000));
         assert_eq!(event.due_ns(&stage(StageKind::Precondition, Stop::After(Nanos::millis(3_600_000))), None), None);

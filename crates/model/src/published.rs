@@ -1,9 +1,11 @@
 //! Figures that others published, as they printed them: `reference/results/`.
 
+use crate::setting::Setting;
 use crate::spec::{
-    Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value, parse_tree, spec_table,
+    Auto, Count, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value, Whole, parse_tree,
+    spec_table, words,
 };
-use crate::units::{Bytes, UnitError};
+use crate::units::{Bytes, Percent, UnitError};
 use std::ops::Range;
 
 /// A finite number in the unit that stands beside it.
@@ -33,6 +35,41 @@ impl Field for Number {
     }
 }
 
+/// The value that an axis of the sweep has at a point: `scenario=local`. Nothing: any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct At(pub Option<Setting>);
+
+impl Field for At {
+    const KIND: &'static str = "axis and value";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        let wrong = |found: &str| UnitError {
+            message: format!("expected an axis and its value, found {found}"),
+            remedy: "write both with = between them, such as \"scenario=local\" or \"size=10GB\"".to_owned(),
+        };
+        let Value::Text(text) = &node.value else { return Err(wrong(node.kind())) };
+        if text.trim().is_empty() {
+            return Ok(At(None));
+        }
+        let (axis, value) = text.split_once('=').ok_or_else(|| wrong(&format!("`{text}`")))?;
+        Ok(At(Some(Setting::new(axis.trim(), value.trim()))))
+    }
+
+    fn write(&self) -> String {
+        format!("\"{}\"", self.0.as_ref().map(Setting::to_string).unwrap_or_default())
+    }
+}
+
+words! {
+    /// Which time a figure is of.
+    pub enum During {
+        /// All of the measurement.
+        Stage = "stage",
+        /// The dip behind an event.
+        Event = "event",
+    }
+}
+
 spec_table! {
     /// Where figures come from.
     pub struct ReportSpec {
@@ -54,36 +91,63 @@ spec_table! {
         scenario: String,
         /// What was measured.
         quantity: String,
-        /// As printed.
+        /// As printed; of a range its lower end.
         value: Number,
+        /// The upper end of a range, as printed.
+        up_to: Auto<Number> = Auto::Auto,
         /// As printed.
         unit: String,
         /// What to know of this one.
         caveat: String = String::new(),
+        /// The value of the counterpart's axis that the figure is of.
+        at: Auto<Count> = Auto::Auto,
+        /// Which time it is of.
+        during: During = During::Stage,
+        /// Whether an event's own requests are in it, which no host of a run issues or counts.
+        with_event: bool = false,
         /// Why no run has its counterpart; empty where one may.
         not_of_a_run: String = String::new(),
     }
 }
 
 spec_table! {
-    /// Where a run of the report's suite has a figure's counterpart.
+    /// Where a run of the report's suite has a figure's counterpart: by what the load was. A point is paired with a figure where size, mix, order, kind of
+    /// files and operation are those of the report; in what else it differs is told beside the figure. A name pairs nothing by itself.
     pub struct CounterpartSpec {
         /// The figures' workload.
         workload: String,
         /// The figures' scenario; empty: all of them.
         scenario: String = String::new(),
-        /// What the suite calls the workload.
-        run_workload: String,
+        /// What the suite calls the workload: it decides where several did the same.
+        run_workload: String = String::new(),
         /// The operation on files that the figures are of, as results name it; empty: reads and writes of blocks.
         run_operation: String = String::new(),
         /// The axis and value of the sweep, as in `size=10GB`; empty: any.
-        run_sweep: String = String::new(),
+        run_sweep: At = At(None),
         /// The axis and value that differences are taken against, as in `scenario=local`; empty: any.
-        run_base: String = String::new(),
+        run_base: At = At(None),
         /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the figure is that of a point.
         run_axis: String = String::new(),
-        /// All bytes that the published load touched, for its ceiling.
+        /// The size of every request, or of every file.
+        block_size: Auto<Bytes> = Auto::Auto,
+        /// The share of reads.
+        read: Auto<Percent> = Auto::Auto,
+        /// The share of requests whose place is no continuation.
+        random: Auto<Percent> = Auto::Auto,
+        /// Whether all threads share one file.
+        one_file: Auto<bool> = Auto::Auto,
+        /// All bytes that the published load touched. Where figures of one workload differ in it, they are told apart by it.
         footprint: Auto<Bytes> = Auto::Auto,
+        /// Files that the operations went over.
+        files: Auto<Whole> = Auto::Auto,
+        /// Machines that loaded.
+        hosts: Auto<Count> = Auto::Auto,
+        /// Threads of all machines together; along an axis, the most of them.
+        threads: Auto<Count> = Auto::Auto,
+        /// Requests outstanding of each thread.
+        depth: Auto<Count> = Auto::Auto,
+        /// Requests outstanding in all.
+        outstanding: Auto<Count> = Auto::Auto,
     }
 }
 
@@ -153,6 +217,13 @@ impl Published {
         })
     }
 
+    /// Whether figures of this one's workload are of several footprints, so that a point of another one stands for none of them.
+    pub fn is_told_apart_by_footprint(&self, counterpart: &CounterpartSpec) -> bool {
+        let of_workload = self.counterparts.iter().filter(|other| other.workload.value == counterpart.workload.value);
+        let is_other = |other: &CounterpartSpec| other.footprint.value != counterpart.footprint.value;
+        matches!(counterpart.footprint.value, Auto::Fixed(_)) && of_workload.into_iter().any(is_other)
+    }
+
     /// The value of a figure in the unit that was printed.
     pub fn value(&self, workload: &str, scenario: &str, quantity: &str) -> Option<f64> {
         let is_it = |figure: &&FigureSpec| {
@@ -207,8 +278,8 @@ mod tests {
             (published!("azure-stack-hci"), 5),
             (published!("s2d-disaggregated"), 5),
             (published!("vsan-four-corners"), 45),
-            (published!("hyperflex-stretched"), 11),
-            (published!("pixstor-nvme"), 22),
+            (published!("hyperflex-stretched"), 14),
+            (published!("pixstor-nvme"), 32),
         ];
         for (published, count) in all {
             assert_eq!(published.figures.len(), count, "{}", published.report.name.value);

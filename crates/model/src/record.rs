@@ -2,7 +2,7 @@
 
 use crate::counters::CounterSample;
 use crate::digest::Digest;
-use crate::event::{Event, HostStart, Note, RunEnd, StageEnd};
+use crate::event::{Event, HostEnd, HostStart, Note, RunEnd, StageEnd};
 use crate::occurrence::Occurrence;
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
@@ -41,6 +41,8 @@ pub struct StageRecord {
     pub end: Option<StageEnd>,
     /// When each host really began it; one entry for each that ended it.
     pub starts: Vec<HostStart>,
+    /// What each host had left over at its end; one entry for each that ended it, none of runs of versions that did not tell.
+    pub ends: Vec<HostEnd>,
     /// Its samples by interval, then host.
     pub samples: Vec<IntervalSample>,
     /// What the hosts' kernels counted meanwhile, in the order in which it came.
@@ -80,6 +82,7 @@ impl Record {
                     started_unix_ns: unix_ns,
                     end: None,
                     starts: Vec::new(),
+                    ends: Vec::new(),
                     samples: Vec::new(),
                     counters: Vec::new(),
                     digest: None,
@@ -95,6 +98,12 @@ impl Record {
             Event::HostStarted(start) => {
                 if let Some(record) = self.stages.iter_mut().find(|record| record.stage == start.stage) {
                     record.starts.push(start);
+                }
+            }
+            Event::HostEnded(end) => {
+                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == end.stage) {
+                    let place = record.ends.partition_point(|known| known.host <= end.host);
+                    record.ends.insert(place, *end);
                 }
             }
             Event::Counters(sample) => {

@@ -52,13 +52,16 @@ fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
 }
 
 /// Which of these stages a host may begin with that was away: the first of each point, as long as no round of operations on whole files is under way,
-/// for it finds its trees empty. With layouts of scenarios, only those that come first in a `part`, because what stands of another one nobody can tell.
+/// for it finds its trees empty. With layouts of scenarios, only those that come first in a `part` while no other part stands, because what stands of
+/// another one nobody can tell, and nobody would write it again.
 pub fn entries(stages: &[Stage], parts: &[Part]) -> Vec<bool> {
     let rounds = rounds(stages);
     let is_entry = |(number, stage): (u32, &Stage)| {
         let before = number.checked_sub(1).and_then(|before| stages.get(before as usize));
         let is_in_round = rounds.iter().any(|round| round.start < number && number < round.end);
-        let is_in_part = !parts.is_empty() && parts.iter().all(|part| part.stages.first() != Some(&number));
+        let begins = |part: &Part| part.stages.first() == Some(&number);
+        let stands = |part: &Part| part.stands_at(number) && !begins(part);
+        let is_in_part = !parts.is_empty() && (!parts.iter().any(begins) || parts.iter().any(stands));
         before.is_none_or(|before| before.point != stage.point) && !is_in_round && !is_in_part
     };
     (0..).zip(stages).map(is_entry).collect()
@@ -92,7 +95,8 @@ pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
         match (&target.kind, there.map(|there| &there.kind)) {
             (PlannedTarget::Directory { root: planned_root }, Some(TargetKind::Directory { root, state })) => {
                 let used = match state {
-                    DirectoryState::Claimed { used } => used.0,
+                    // That of another run holds other data.
+                    DirectoryState::Claimed { used, run } if run.is_empty() || *run == plan.run_id => used.0,
                     _ => 0,
                 };
                 root == planned_root && used >= planned
@@ -116,6 +120,7 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
         events.extend(stage.samples.iter().cloned().map(Event::Sample));
         events.extend(stage.counters.iter().cloned().map(|counters| Event::Counters(Box::new(counters))));
+        events.extend(stage.ends.iter().cloned().map(|end| Event::HostEnded(Box::new(end))));
         events.extend(stage.starts.iter().copied().map(Event::HostStarted));
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
     }
@@ -195,5 +200,8 @@ mod tests {
         };
         let parts = [part(vec![0, 1, 2, 3]), part(vec![4, 5])];
         assert_eq!(entries(&stages, &parts), [true, false, false, false, true, false]);
+        // The second layout begins while the first one stands, which nobody would write again.
+        let in_turns = [part(vec![0, 1, 2, 5]), part(vec![3, 4])];
+        assert_eq!(entries(&stages, &in_turns), [true, false, false, false, false, false]);
     }
 }

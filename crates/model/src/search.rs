@@ -5,6 +5,7 @@ use crate::along::Along;
 use crate::load::{Pace, Rate};
 use crate::plan::{HostStage, Plan, Point, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
+use crate::setting::Setting;
 use crate::spec::Backend;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ impl Plan {
         if search.along != Along::Rate {
             return self.begin_along(search);
         }
-        first.sweep = vec![(RATE_AXIS.to_owned(), UNLIMITED.to_owned())];
+        first.sweep = vec![Setting::new(RATE_AXIS, UNLIMITED)];
         let most_workers = self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();
         let (backend, workers) = (self.backend, most_workers.unwrap_or(1).max(1) as u64);
         let half = Nanos((search.measure.0 / 2).max(1));
@@ -121,7 +122,7 @@ impl Plan {
             Some(vec![stage])
         };
         let mut point = self.points.first()?.clone();
-        point.sweep = vec![(RATE_AXIS.to_owned(), (milli as f64 / 1e3).to_string())];
+        point.sweep = vec![Setting::new(RATE_AXIS, (milli as f64 / 1e3).to_string())];
         point.repetition = 1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition { point, stages: vec![stage], hosts: self.hosts.iter().map(share).collect::<Option<_>>()? })
     }

@@ -142,6 +142,9 @@ pub enum DirectoryState {
     Claimed {
         /// Bytes that our own files take already.
         used: Bytes,
+        /// The run that used it last; empty where its agent did not look.
+        #[serde(default)]
+        run: String,
     },
     /// Somebody's files and no marker.
     Foreign,

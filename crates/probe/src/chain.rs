@@ -13,6 +13,15 @@ const MOST: usize = 1_024;
 
 /// The chain below a mount.
 pub fn below_mount(tree: &Tree, mount: &MountInfo) -> Vec<Link> {
+    let mut chain = Vec::new();
+    from_mount(tree, mount, 0, &mut chain);
+    chain
+}
+
+fn from_mount(tree: &Tree, mount: &MountInfo, depth: u32, chain: &mut Vec<Link>) {
+    if depth >= DEEPEST || chain.len() >= MOST {
+        return;
+    }
     let facts = mounts::facts(mount);
     let on = format!("{} at {}", facts.source, facts.mount_point).trim_start().to_owned();
     let (kind, detail) = match facts.network {
@@ -20,13 +29,12 @@ pub fn below_mount(tree: &Tree, mount: &MountInfo) -> Vec<Link> {
         true => (LinkKind::Network, format!("{on}, served by {}", facts.servers.join(", "))),
         false => (LinkKind::FileSystem, on),
     };
-    let mut chain = vec![Link { depth: 0, kind, name: facts.file_system, detail, device: None }];
+    chain.push(Link { depth, kind, name: facts.file_system, detail, device: None });
     if kind == LinkKind::FileSystem {
         for device in devices(tree, mount) {
-            walk(tree, &device, 1, &mut chain);
+            walk(tree, &device, depth + 1, chain);
         }
     }
-    chain
 }
 
 /// The chain of the device `major:minor`, itself first.
@@ -68,11 +76,22 @@ fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
         }
         return;
     }
+    if kind == LinkKind::Loop {
+        below_loop(tree, &folder, depth + 1, chain);
+    }
     let slaves = std::fs::read_dir(folder.join("slaves")).into_iter().flatten().flatten();
     let mut slaves: Vec<String> = slaves.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     slaves.sort();
     for slave in slaves.iter().filter_map(|name| number_of(tree, name)) {
         walk(tree, &slave, depth + 1, chain);
+    }
+}
+
+/// A loop device lies on what the file behind it lies on.
+fn below_loop(tree: &Tree, folder: &Path, depth: u32, chain: &mut Vec<Link>) {
+    let Some(file) = text(&folder.join("loop/backing_file")) else { return };
+    if let Some(mount) = mounts::holding(&mounts::read(tree), Path::new(&file)) {
+        from_mount(tree, mount, depth, chain);
     }
 }
 
@@ -198,5 +217,26 @@ mod tests {
         let (_folder, tree) = recorded();
         assert_eq!(of_device(&tree, "253:9").len(), DEEPEST as usize);
         assert_eq!(of_device(&tree, "1:1"), []);
+    }
+
+    #[test]
+    fn a_loop_device_lies_on_the_disk_of_its_file_and_one_over_itself_ends() {
+        let below = |mounts: &str| {
+            let (_folder, tree) = tree(&[
+                ("sys/devices/v/loop3/dev", "7:3\n"),
+                ("sys/devices/v/loop3/loop/backing_file", "/srv/images/a.img\n"),
+                ("sys/devices/p/sda/dev", "8:0\n"),
+                ("sys/devices/p/sda/size", "2048\n"),
+                ("proc/self/mountinfo", mounts),
+            ]);
+            link(&tree, "sys/dev/block/7:3", "sys/devices/v/loop3");
+            link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
+            of_device(&tree, "7:3").into_iter().map(|link| (link.depth, link.name)).collect::<Vec<_>>()
+        };
+        let named = |depth, name: &str| (depth, name.to_owned());
+        let on_disk = below("27 1 8:0 / /srv rw,relatime - ext4 /dev/sda rw\n");
+        assert_eq!(on_disk, [named(0, "loop3"), named(1, "ext4"), named(2, "sda")]);
+        let circle = below("27 1 7:3 / /srv rw,relatime - ext4 /dev/loop3 rw\n");
+        assert!(circle.len() <= DEEPEST as usize && circle[0] == named(0, "loop3"), "{circle:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Block devices, from sysfs alone: a look must not show in a device's own counters.
 
 use crate::tree::{Tree, number, text};
-use crate::{identity, mounts};
+use crate::{identity, loops, mounts};
 use model::Bytes;
 use model::testbed::DeviceFacts;
 use model::wwid;
@@ -78,6 +78,9 @@ pub fn in_use(tree: &Tree, mounts: &[MountInfo], device: &str) -> Option<String>
     }
     if let Some(partition) = first_entry(&folder, |entry| entry.join("partition").is_file()) {
         return Some(format!("it has partitions ({partition})"));
+    }
+    if let Some(user) = loops::user_of(tree, device) {
+        return Some(user);
     }
     if number(&folder.join("ro")) == Some(1) {
         return Some("it is read-only".to_owned());

@@ -5,6 +5,7 @@ use rustix::fs::{Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A record has at most so many bytes; a smaller buffer is refused.
@@ -66,8 +67,12 @@ pub struct KernelLog {
 impl KernelLog {
     /// Opens the log behind its last line. Where it cannot be read (`dmesg_restrict`, a container), nothing will ever be found.
     pub fn open() -> KernelLog {
+        KernelLog::open_at(Path::new("/dev/kmsg"))
+    }
+
+    fn open_at(path: &Path) -> KernelLog {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = rustix::fs::open("/dev/kmsg", flags, Mode::empty()).ok();
+        let file = rustix::fs::open(path, flags, Mode::empty()).ok();
         // What was logged before is of another time; where one cannot go to the end, all of it would be taken for new.
         let file = file.filter(|file| rustix::fs::seek(file, SeekFrom::End(0)).is_ok());
         KernelLog { file, read: Instant::now(), told: 0, hour: Instant::now() }
@@ -197,12 +202,49 @@ mod tests {
         assert_eq!((limited(lines(5), 2).len(), limited(lines(5), 0).len()), (2, 0));
     }
 
+    fn texts(lines: &[LogLine]) -> Vec<&str> {
+        lines.iter().map(|line| line.text.as_str()).collect()
+    }
+
     #[test]
-    fn reading_never_waits_and_old_lines_are_not_new() {
-        let mut log = KernelLog::open();
+    fn old_lines_are_not_new() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        std::fs::write(&path, "3,1,1,-;sda: I/O error of yesterday\n").expect("room");
+        let mut log = KernelLog::open_at(&path);
+        assert_eq!(log.read(), []);
+        let mut end = std::fs::OpenOptions::new().append(true).open(&path).expect("a file");
+        end.write_all(b"3,2,1,-;sdb: I/O error\n").expect("room");
+        assert_eq!(texts(&log.read()), ["sdb: I/O error"]);
+        assert_eq!(log.read(), [], "each line is told once");
+        assert_eq!(KernelLog::open_at(&path).read(), [], "who opens it later sees none of it");
+        assert_eq!(KernelLog::open_at(&folder.path().join("none")).read(), []);
+    }
+
+    #[test]
+    fn reading_takes_what_is_there_and_waits_for_nothing() {
+        use std::os::unix::net::UnixDatagram;
+        // As the kernel's log: each reading brings one record, or says that there is none yet.
+        let (kernel, ours) = UnixDatagram::pair().expect("a pair");
+        ours.set_nonblocking(true).expect("a socket");
+        let now = Instant::now();
+        let mut log = KernelLog { file: Some(ours.into()), read: now, told: 0, hour: now };
+        assert_eq!(log.read(), [], "nothing was logged, and nobody waits");
+        for line in [&b"3,1,1,-;sda: I/O error"[..], b"6,2,1,-;usb 1-1: new device", b"4,3,1,-;sdb: timeout"] {
+            kernel.send(line).expect("room");
+        }
         let lines = log.read();
-        assert!(lines.len() <= MOST_OF_READING);
-        let closed = KernelLog { file: None, read: Instant::now(), told: 0, hour: Instant::now() }.read();
-        assert_eq!(closed, []);
+        assert_eq!(texts(&lines), ["sda: I/O error", "sdb: timeout"]);
+        let most_ns = u64::try_from(now.elapsed().as_nanos()).expect("short");
+        assert!(lines.iter().all(|line| line.ago_ns <= most_ns), "no line is older than the reading before: {lines:?}");
+        assert_eq!(log.read(), []);
+        let (kernel, ours) = UnixDatagram::pair().expect("a pair");
+        ours.set_nonblocking(true).expect("a socket");
+        let mut full = KernelLog { file: Some(ours.into()), read: now, told: MOST_OF_HOUR - 1, hour: now };
+        (0..3).for_each(|_| _ = kernel.send(b"3,1,1,-;sda: I/O error").expect("room"));
+        assert_eq!(texts(&full.read()), ["sda: I/O error (and 2 more like it)"], "an hour has so many lines");
+        kernel.send(b"3,1,1,-;sda: I/O error").expect("room");
+        assert_eq!(full.read(), []);
     }
 }

@@ -7,6 +7,7 @@ mod device;
 mod host;
 mod identity;
 mod kernel_log;
+mod loops;
 mod mounts;
 mod net;
 mod servers;

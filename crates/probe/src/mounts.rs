@@ -12,7 +12,7 @@ pub fn read(tree: &Tree) -> Vec<MountInfo> {
     MountInfos::from_file(tree.path("proc/self/mountinfo")).map(plain).unwrap_or_default()
 }
 
-/// The mounts with their paths as they are: the kernel writes blanks, tabs, newlines and backslashes as octal numbers.
+/// The mounts with their paths as they are: the kernel writes blanks, tabs, newlines, backslashes and `#` as octal numbers.
 fn plain(mounts: MountInfos) -> Vec<MountInfo> {
     let mut mounts = mounts.0;
     for mount in &mut mounts {
@@ -22,10 +22,21 @@ fn plain(mounts: MountInfos) -> Vec<MountInfo> {
     mounts
 }
 
+/// With every `\\ooo` as the byte that it stands for, each read once.
 fn unescape(text: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain))
+    let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((first, behind)) = rest.split_first() {
+        let code = (*first == b'\\').then(|| behind.first_chunk::<3>().and_then(octal)).flatten();
+        plain.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &behind[3..] } else { behind };
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The byte that three octal digits stand for.
+fn octal(digits: &[u8; 3]) -> Option<u8> {
+    let text = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(text, 8).ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// The mount that holds `path` (absolute, without symbolic links): the longest mount point above it, the last of several there.
@@ -93,6 +104,22 @@ mod tests {
             Some(Some("/dev/sdb1".to_owned()))
         );
         assert!(of_device(&mounts, "8:99").is_none());
+    }
+
+    #[test]
+    fn every_byte_that_the_kernel_writes_in_octal_is_read_once() {
+        for (written, plain) in [
+            ("a\\043b", "a#b"),
+            ("mfs\\043master:9421", "mfs#master:9421"),
+            ("a\\134043b", "a\\043b"),
+            ("\\011\\012", "\t\n"),
+            ("\\303\\244", "ä"),
+            ("end\\04", "end\\04"),
+            ("no\\999", "no\\999"),
+            ("\\777", "\\777"),
+        ] {
+            assert_eq!(unescape(written), plain, "{written}");
+        }
     }
 
     #[test]

@@ -52,15 +52,41 @@ pub fn servers(file_system: &str, source: &str, options: &[String]) -> Option<Ve
         "fuse.sshfs" => {
             before_path(source).iter().filter_map(|host| host.rsplit('@').next()).map(str::to_owned).collect()
         }
+        // `master:9421` by its subtype, and `mfs#master:9421` by those that know none.
+        "fuse.mfs" | "fuse.mfsmeta" | "fuse.lizardfs" => before_port(source),
+        "fuse" if source.starts_with("mfs") && source.contains('#') => {
+            before_port(source.split_once('#').map_or(source, |(_, master)| master))
+        }
+        // What the configuration calls the remote; a service or a machine.
+        "fuse.rclone" => list(source.split(':').next().unwrap_or_default(), ','),
+        // Given with the mount by those who do, `-o url=https://…`; else a file of configuration has it.
+        "fuse.s3fs" => option("url").into_iter().flat_map(host_of_url).collect(),
+        "fuse.ceph" | "fuse.ceph-fuse" => match option("mon_host").or(option("mon_addr")) {
+            Some(monitors) => list(monitors, '/').iter().flat_map(|part| list(part, ',')).collect(),
+            None => before_path(source).iter().flat_map(|monitors| list(monitors, ',')).collect(),
+        },
         "pvfs2" | "orangefs" => {
             let host = source.split_once("://").map_or(source, |(_, rest)| rest);
             list(host.split('/').next().unwrap_or_default(), ',')
         }
         // These take their servers from files of configuration.
-        "beegfs" | "gpfs" | "afs" | "wekafs" | "fuse.ceph" | "fuse.ceph-fuse" | "fuse.rclone" | "fuse.s3fs"
-        | "fuse.juicefs" | "fuse.moosefs" => Vec::new(),
+        "beegfs" | "gpfs" | "afs" | "wekafs" | "fuse.juicefs" | "fuse.moosefs" | "fuse.goofys" | "fuse.gcsfuse"
+        | "fuse.blobfuse2" | "fuse.mount-s3" | "fuse.seaweedfs" => Vec::new(),
         _ => return None,
     })
+}
+
+/// `server:9421`, without its port.
+fn before_port(source: &str) -> Vec<String> {
+    let host = source.rsplit_once(':').map_or(source, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() { Vec::new() } else { vec![host.to_owned()] }
+}
+
+/// The machine of `https://host:port/path`.
+fn host_of_url(url: &str) -> Vec<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().filter(|host| !host.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
 /// `server:/path`, where the server may have colons of its own.
@@ -93,9 +119,17 @@ mod tests {
         assert_eq!(told("fuse.glusterfs", "g1:/vol", &[]), some(&["g1"]));
         assert_eq!(told("fuse.sshfs", "me@far:/home", &[]), some(&["far"]));
         assert_eq!(told("beegfs", "beegfs_nodev", &["cfgFile=/etc/beegfs/beegfs-client.conf"]), some(&[]));
+        assert_eq!(told("fuse.mfs", "master:9421", &[]), some(&["master"]));
+        assert_eq!(told("fuse", "mfs#master:9421", &[]), some(&["master"]));
+        assert_eq!(told("fuse", "/dev/sda1", &[]), None, "any other program may be behind it");
+        assert_eq!(told("fuse.rclone", "far:bucket/deep", &[]), some(&["far"]));
+        assert_eq!(told("fuse.s3fs", "s3fs", &["url=https://s3.example:9000/x"]), some(&["s3.example:9000"]));
+        assert_eq!(told("fuse.s3fs", "s3fs", &[]), some(&[]));
+        assert_eq!(told("fuse.ceph-fuse", "ceph-fuse", &[]), some(&[]));
+        assert_eq!(told("fuse.ceph-fuse", "m1:6789,m2:6789:/", &[]), some(&["m1:6789", "m2:6789"]));
         assert_eq!(told("ext4", "/dev/sda1", &[]), None);
         for odd in ["", ":", ":/", "/", "//", "[", "a"] {
-            for kind in ["nfs", "cifs", "ceph", "lustre", "orangefs"] {
+            for kind in ["nfs", "cifs", "ceph", "lustre", "orangefs", "fuse.mfs", "fuse.rclone", "fuse.s3fs"] {
                 assert!(told(kind, odd, &[]).is_some(), "{kind} {odd}");
             }
         }

@@ -139,7 +139,7 @@ fn state(place: &Path) -> Result<DirectoryState, String> {
         Err(error) => return Err(format!("{}: {error}", place.display())),
     };
     if place.join(MARKER).is_file() {
-        return Ok(DirectoryState::Claimed { used: used(place) });
+        return Ok(DirectoryState::Claimed { used: used(place), run: String::new() });
     }
     Ok(if entries.flatten().next().is_none() { DirectoryState::Empty } else { DirectoryState::Foreign })
 }
@@ -215,7 +215,10 @@ mod tests {
         fs::write(inner.join(MARKER), "ours").expect("a marker");
         fs::write(inner.join("data-00000.bin"), vec![1; 8192]).expect("a file");
         fs::write(inner.join("notes.txt"), vec![1; 8192]).expect("a file");
-        assert_eq!(root_and_state(here), (inner.clone(), DirectoryState::Claimed { used: Bytes(8192) }));
+        assert_eq!(
+            root_and_state(here),
+            (inner.clone(), DirectoryState::Claimed { used: Bytes(8192), run: String::new() })
+        );
         assert_eq!(root_and_state(&inner).0, inner);
         fs::remove_file(inner.join(MARKER)).expect("gone");
         assert_eq!(root_and_state(here), (inner, DirectoryState::Foreign));

@@ -232,8 +232,7 @@ pub fn objects(record: &Record, all: &[Attribution]) -> Vec<Value> {
 }
 
 fn object(record: &Record, one: &Attribution) -> Value {
-    let sweep: Map<String, Value> =
-        one.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let sweep: Map<String, Value> = words::axes(&one.sweep);
     let start = one.load_ns.start;
     let seconds = |ns: u64| ns.saturating_sub(start) as f64 / 1e9;
     let watched = |watched: &&Watched| {
@@ -269,6 +268,7 @@ fn object(record: &Record, one: &Attribution) -> Value {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
+    use model::Setting;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 
@@ -321,7 +321,7 @@ mod tests {
     fn points_that_are_alike_are_told_once() {
         let record = told(READS, |_| 99);
         let one = attribution(&record, &analysis::results(&record)).remove(0);
-        let swept = |depth: &str| Attribution { sweep: vec![("depth".into(), depth.into())], ..one.clone() };
+        let swept = |depth: &str| Attribution { sweep: vec![Setting::new("depth", depth)], ..one.clone() };
         let other = told(READS, |_| 40);
         let free = attribution(&other, &analysis::results(&other)).remove(0);
         let all = [swept("1"), swept("2"), swept("4"), swept("8"), free.clone()];

@@ -1,6 +1,7 @@
 //! The columns of a terminal's table, and which of them there is room for.
 
 use comfy_table::{CellAlignment, Table, presets};
+use model::printable;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -8,19 +9,20 @@ const GAP: usize = 2;
 /// Columns of this rank and below go before anything is folded.
 const NOT_MISSED: u8 = 3;
 
-/// A column.
+/// What a cell has that has no figure.
+const NONE: &str = "–";
+
+/// A column. What stands in it may come from anybody; nothing of it leaves its cell, or steers a terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its head.
-    pub head: &'static str,
+    head: String,
     /// What it is called where it is left out: heads may be short.
-    pub name: &'static str,
+    name: String,
     /// Whether it has names, which stand to the left; figures stand to the right.
-    pub is_name: bool,
-    /// What becomes of it where the room is short.
-    pub want: Want,
+    is_name: bool,
+    want: Want,
     /// Its cells, from top to bottom.
-    pub cells: Vec<String>,
+    cells: Vec<String>,
 }
 
 /// What becomes of a column where the room is short.
@@ -35,26 +37,63 @@ pub enum Want {
 }
 
 impl Column {
+    /// A column of names, which stays.
+    pub fn names(head: &str) -> Column {
+        let head = printable::line(head).into_owned();
+        Column { name: head.clone(), head, is_name: true, want: Want::Whole, cells: Vec::new() }
+    }
+
+    /// A column of figures, which stays.
+    pub fn figures(head: &str) -> Column {
+        Column { is_name: false, ..Column::names(head) }
+    }
+
+    /// The same, with another fate where the room is short.
+    pub fn want(self, want: Want) -> Column {
+        Column { want, ..self }
+    }
+
+    /// The same, called so where it is left out.
+    pub fn called(self, name: &str) -> Column {
+        Column { name: printable::line(name).into_owned(), ..self }
+    }
+
+    /// Whether no cell has a figure.
+    fn is_empty(&self) -> bool {
+        !self.cells.is_empty() && self.cells.iter().all(|cell| cell == NONE)
+    }
+
     fn width(&self) -> usize {
-        let lines = self.cells.iter().flat_map(|cell| cell.lines()).chain([self.head]);
+        let lines = self.cells.iter().flat_map(|cell| cell.lines()).chain([self.head.as_str()]);
         lines.map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+}
+
+/// Adds a row: a cell for each column.
+pub fn row(columns: &mut [Column], cells: impl IntoIterator<Item = impl AsRef<str>>) {
+    let mut cells = cells.into_iter();
+    for column in columns {
+        let cell = cells.next().map_or_else(String::new, |cell| printable::line(cell.as_ref()).into_owned());
+        column.cells.push(cell);
     }
 }
 
 /// Leaves out of `columns` what there is no room for in `room` columns of a terminal, folds what may be folded if that is not enough, and
 /// returns the names of those left out, from left to right. What cannot be left out stays, however narrow the terminal is.
-pub fn fit(columns: &mut Vec<Column>, room: usize) -> Vec<&'static str> {
+pub fn fit(columns: &mut Vec<Column>, room: usize) -> Vec<String> {
     // Folding costs height and no figure; it comes once what nobody misses is gone.
-    let names: Vec<&'static str> = columns.iter().map(|column| column.name).collect();
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let mut gone: Vec<usize> = Vec::new();
     let mut places: Vec<usize> = (0..columns.len()).collect();
     let mut leave_out = |columns: &mut Vec<Column>, most: u8| {
         while width(columns) > room {
             let rank = |(at, column): (usize, &Column)| match column.want {
-                Want::Spare(rank) if rank <= most => Some((rank, at)),
+                // Dashes alone say nothing: they go before any figure.
+                Want::Spare(_) if column.is_empty() => Some((false, 0, at)),
+                Want::Spare(rank) if rank <= most => Some((true, rank, at)),
                 _ => None,
             };
-            let Some((_, at)) = columns.iter().enumerate().filter_map(rank).min() else { break };
+            let Some((_, _, at)) = columns.iter().enumerate().filter_map(rank).min() else { break };
             columns.remove(at);
             gone.push(places.remove(at));
         }
@@ -67,18 +106,29 @@ pub fn fit(columns: &mut Vec<Column>, room: usize) -> Vec<&'static str> {
     }
     leave_out(columns, u8::MAX);
     gone.sort_unstable();
-    gone.into_iter().filter_map(|at| names.get(at).copied()).collect()
+    gone.into_iter().filter_map(|at| names.get(at).cloned()).collect()
 }
 
 fn width(columns: &[Column]) -> usize {
     columns.iter().map(|column| column.width() + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
+/// The table set in by two characters, without what a terminal of `room` columns has no room for; what that is stands below.
+pub fn within(mut columns: Vec<Column>, room: Option<usize>) -> String {
+    const INDENT: usize = 2;
+    let left_out = fit(&mut columns, room.map_or(usize::MAX, |room| room.saturating_sub(INDENT)));
+    let mut text: String = render(&columns).lines().map(|line| format!("  {line}\n")).collect();
+    if !left_out.is_empty() {
+        text.push_str(&format!("  Left out, because the terminal is narrow: {}.\n", left_out.join(", ")));
+    }
+    text
+}
+
 /// The table, a line for each row and more for folded cells.
 pub fn render(columns: &[Column]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(columns.iter().map(|column| column.head));
+    table.set_header(columns.iter().map(|column| column.head.as_str()));
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     for row in 0..rows {
         table.add_row(columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)));
@@ -95,7 +145,11 @@ mod tests {
     use super::*;
 
     fn column(head: &'static str, want: Want, cell: &str) -> Column {
-        Column { head, name: head, is_name: want == Want::Folded, want, cells: vec![cell.to_owned()] }
+        let column = if want == Want::Folded { Column::names(head) } else { Column::figures(head) };
+        let mut one = [column.want(want)];
+        row(&mut one, [cell]);
+        let [column] = one;
+        column
     }
 
     /// 8 + 2 + 14 + 2 + 6 + 2 + 6 + 2 + 6 = 48 columns wide.
@@ -109,25 +163,50 @@ mod tests {
         ]
     }
 
-    fn fitted(room: usize) -> (Vec<&'static str>, Vec<&'static str>, bool) {
+    fn fitted(room: usize) -> (Vec<String>, Vec<String>, bool) {
         let mut columns = columns();
         let gone = fit(&mut columns, room);
         let is_folded = columns.iter().any(|column| column.cells.iter().any(|cell| cell.contains('\n')));
-        (columns.iter().map(|column| column.head).collect(), gone, is_folded)
+        (columns.iter().map(|column| column.head.clone()).collect(), gone, is_folded)
     }
 
     #[test]
     fn columns_go_by_their_rank_and_names_fold_before_figures_are_missed() {
-        assert_eq!(fitted(48), (vec!["workload", "sweep", "iops", "mean", "cpu"], vec![], false));
-        assert_eq!(fitted(47), (vec!["workload", "sweep", "iops", "mean"], vec!["cpu"], false));
-        assert_eq!(fitted(39), (vec!["workload", "sweep", "iops", "mean"], vec!["cpu"], true), "33 wide when folded");
-        assert_eq!(fitted(33), (vec!["workload", "sweep", "iops", "mean"], vec!["cpu"], true));
-        assert_eq!(fitted(32), (vec!["workload", "sweep", "iops"], vec!["mean", "cpu"], true));
-        assert_eq!(
-            fitted(0),
-            (vec!["workload", "sweep", "iops"], vec!["mean", "cpu"], true),
-            "no figure of its own goes"
-        );
+        let of = |kept: &[&str], gone: &[&str], is_folded| {
+            let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            (all(kept), all(gone), is_folded)
+        };
+        assert_eq!(fitted(48), of(&["workload", "sweep", "iops", "mean", "cpu"], &[], false));
+        assert_eq!(fitted(47), of(&["workload", "sweep", "iops", "mean"], &["cpu"], false));
+        assert_eq!(fitted(39), of(&["workload", "sweep", "iops", "mean"], &["cpu"], true), "33 wide when folded");
+        assert_eq!(fitted(33), of(&["workload", "sweep", "iops", "mean"], &["cpu"], true));
+        assert_eq!(fitted(32), of(&["workload", "sweep", "iops"], &["mean", "cpu"], true));
+        assert_eq!(fitted(0), of(&["workload", "sweep", "iops"], &["mean", "cpu"], true), "no figure of its own goes");
+    }
+
+    #[test]
+    fn dashes_go_before_figures_and_only_where_room_is_short() {
+        let dashes = |room| {
+            let mut columns = vec![
+                column("iops", Want::Whole, "123456"),
+                column("± of it", Want::Spare(7), NONE),
+                column("cpu", Want::Spare(0), "12.3 %"),
+            ];
+            fit(&mut columns, room)
+        };
+        assert_eq!(dashes(23), Vec::<String>::new());
+        assert_eq!(dashes(22), ["± of it"]);
+        assert_eq!(dashes(13), ["± of it", "cpu"]);
+    }
+
+    #[test]
+    fn no_name_leaves_its_cell() {
+        let mut columns = [Column::names("a\nb"), Column::figures("c\u{1b}[2J")];
+        row(&mut columns, ["x\ny\u{202e}", "1"]);
+        row(&mut columns, ["z"]);
+        let text = render(&columns);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(!text.chars().any(|c| c != '\n' && printable::acts(c)), "{text}");
     }
 
     #[test]

@@ -3,19 +3,19 @@
 
 use crate::columns::{self, Column, Want};
 use crate::words;
-use analysis::{Done, Progress, ResultRow};
-use model::{Nanos, Op};
+use analysis::{Covers, Done, ResultRow};
+use model::Nanos;
 
 /// So many are told in sentences.
 const MOST_SENTENCES: usize = 2;
 
 /// The part under the table of results, in `room` columns; nothing where no amount was measured.
 pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) -> String {
-    let ended = |row: &ResultRow| row.done.filter(|_| row.op != Op::Fsync);
+    let ended = |row: &ResultRow| row.done.filter(|_| row.covers != Covers::Beside);
     let all: Vec<(&ResultRow, Done)> = rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
     if all.len() <= MOST_SENTENCES {
         let told = |(row, done): &(&ResultRow, Done)| {
-            format!("{}, {}: {}.\n", label(row), row.op.name(), words::done(row, done))
+            format!("{}, {}: {}.\n", label(row), row.ops.name(), words::done(row, done))
         };
         return all.iter().map(told).collect();
     }
@@ -25,28 +25,24 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
 }
 
 fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Column> {
-    let names = |cell: &dyn Fn(&ResultRow) -> String| all.iter().map(|(row, _)| cell(row)).collect::<Vec<_>>();
-    let column = |head, is_name, want, cells| Column { head, name: head, is_name, want, cells };
-    let mut table = vec![
-        column("load", true, Want::Folded, names(&|row| label(row))),
-        column("op", true, Want::Whole, names(&|row| row.op.name().to_owned())),
-    ];
     let rate = words::rate_head(all.iter().map(|(row, _)| *row));
     let moves = all.iter().any(|(row, _)| row.moves_bytes());
-    for (head, progress) in [("first", (|done| done.first) as fn(&Done) -> Progress), ("last", |done| done.last)] {
-        let cells = |cell: &dyn Fn(&ResultRow, &Progress) -> String| {
-            all.iter().map(|(row, done)| cell(row, &progress(done))).collect::<Vec<_>>()
-        };
-        let time = |_: &ResultRow, at: &Progress| Nanos((at.seconds * 1e9).round() as u64).to_string();
-        table.push(column(head, false, Want::Whole, cells(&time)));
-        table.push(column(rate, false, Want::Whole, cells(&|_, at| words::iops(at.iops()))));
-        if moves {
-            let bandwidth = |row: &ResultRow, at: &Progress| match row.moves_bytes() {
+    let mut table = vec![Column::names("load").want(Want::Folded), Column::names("op")];
+    for head in ["first", "last"] {
+        table.extend([Column::figures(head), Column::figures(rate)]);
+        table.extend(moves.then(|| Column::figures("MiB/s").want(Want::Spare(0))));
+    }
+    for (row, done) in all {
+        let mut cells = vec![label(row), row.ops.name().to_owned()];
+        for at in [done.first, done.last] {
+            cells.push(Nanos((at.seconds * 1e9).round() as u64).to_string());
+            cells.push(words::iops(at.iops()));
+            cells.extend(moves.then(|| match row.moves_bytes() {
                 true => words::mib_per_s(at.bytes_per_s()),
                 false => "–".to_owned(),
-            };
-            table.push(column("MiB/s", false, Want::Spare(0), cells(&bandwidth)));
+            }));
         }
+        columns::row(&mut table, cells);
     }
     table
 }
@@ -55,7 +51,8 @@ fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Col
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::StageKind;
+    use analysis::{Ops, Progress};
+    use model::{Op, StageKind};
 
     fn rows(count: u64) -> Vec<ResultRow> {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
@@ -66,11 +63,13 @@ mod tests {
         let at = |number: u64, seconds: f64| Progress { seconds, ios: 1_000 * number, bytes: number << 30 };
         let done = |number: u64| Done { first: at(number, 1.0), last: at(number * 3, 4.0) };
         let op = |number: u64| if number.is_multiple_of(2) { Op::Create } else { Op::Stat };
-        (1..=count).map(|number| ResultRow { op: op(number), done: Some(done(number)), ..row.clone() }).collect()
+        (1..=count)
+            .map(|number| ResultRow { ops: Ops::One(op(number)), done: Some(done(number)), ..row.clone() })
+            .collect()
     }
 
     fn label(row: &ResultRow) -> String {
-        format!("{} (workers=1, operation={})", row.workload, row.op.name())
+        format!("{} (workers=1, operation={})", row.workload, row.ops.name())
     }
 
     #[test]
@@ -92,7 +91,7 @@ mod tests {
     fn what_has_no_amount_and_an_fsync_are_not_told() {
         let mut all = rows(4);
         all[0].done = None;
-        all[1].op = Op::Fsync;
+        all[1].covers = Covers::Beside;
         assert_eq!(text(&all, label, 80).lines().count(), 2, "two sentences");
     }
 }

@@ -20,8 +20,7 @@ pub fn head(plan: &Plan, hosts: &[HostFacts], version: &str, started_unix_ns: u6
 fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
     let stage = plan.stages.get(number)?;
     let point = stage.point.and_then(|point| plan.points.get(point as usize));
-    let sweep: Map<String, Value> =
-        point.iter().flat_map(|point| &point.sweep).map(|(axis, value)| (axis.clone(), json!(value))).collect();
+    let sweep: Map<String, Value> = words::axes(point.map_or(&[], |point| &point.sweep));
     let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
     Some(json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep }))
 }
@@ -41,12 +40,23 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
         Event::HostStarted(start) => json!({
             "event": "host_started", "stage": start.stage, "host": start.host, "late_ns": start.late_ns, "error_ns": start.error_ns,
         }),
+        Event::HostEnded(end) => {
+            let count = |histogram: &model::EncodedHistogram| histogram.decode().map_or(0, |latency| latency.count());
+            let left = |left: &model::event::Left| json!({ "work": left.work, "op": left.op.name(), "late": count(&left.late), "never": count(&left.never) });
+            let pause = |pause: &model::event::Pause| json!({ "at_ns": pause.at_ns, "length_ns": pause.length_ns });
+            json!({
+                "event": "host_ended", "stage": end.stage, "host": end.host,
+                "left": end.left.iter().map(left).collect::<Vec<_>>(),
+                "pauses": end.pauses.iter().map(pause).collect::<Vec<_>>(),
+            })
+        }
         Event::Counters(sample) => of_counters(sample),
         Event::StageEnded { stage, end } => {
             let (end, reason) = match end {
                 StageEnd::Complete => ("complete", None),
                 StageEnd::Interrupted => ("interrupted", None),
                 StageEnd::Failed(why) => ("failed", Some(why)),
+                StageEnd::Panicked(why) => ("panicked", Some(why)),
             };
             json!({ "event": "stage_ended", "stage": stage, "end": end, "reason": reason })
         }
@@ -63,6 +73,7 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
                 RunEnd::Complete => ("complete", None),
                 RunEnd::Interrupted => ("interrupted", None),
                 RunEnd::Failed(why) => ("failed", Some(why)),
+                RunEnd::Panicked(why) => ("panicked", Some(why)),
             };
             json!({ "event": "run_ended", "unix_ns": unix_ns, "end": end, "reason": reason })
         }

@@ -2,7 +2,7 @@
 
 use crate::words;
 use analysis::{Finding, Measure, Odd, ResultRow};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Requests from this size on, in bytes, are told in bandwidth: it is what people ask for.
 const LARGE_BYTES: f64 = 131_072.0;
@@ -14,7 +14,7 @@ pub fn large_bytes(rows: &[ResultRow], finding: &Finding) -> Option<f64> {
 
 /// The mean size of the finding's requests in bytes; 0 where there are none.
 pub fn request_bytes(rows: &[ResultRow], finding: &Finding) -> f64 {
-    let mine = || rows.iter().filter(|row| row.workload == finding.workload && row.op == finding.op);
+    let mine = || rows.iter().filter(|row| finding.has(row));
     let (bytes, ios) =
         mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
     bytes as f64 / ios.max(1) as f64
@@ -25,7 +25,7 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
     let large = large_bytes(rows, finding);
     let figure = |finding: &Finding, value: f64| figure(finding, value, large);
     let curve = &finding.curve;
-    let at = |point: usize| finding.labels.get(point).map_or("?", String::as_str);
+    let at = |point: usize| finding.label(point).unwrap_or("?");
     let value = |point: usize| finding.values.get(point).copied().unwrap_or(0.0);
     let share = |point: usize| words::share(value(point) / value(curve.peak).max(f64::MIN_POSITIVE));
     let mut text = format!("{}: peak {} at {}", title(finding), figure(finding, value(curve.peak)), at(curve.peak));
@@ -38,7 +38,7 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
             "; level (within 5 % of it) from {} to {}, in the middle {}.",
             at(curve.knee),
             at(curve.plateau_end),
-            figure(finding, curve.sustained)
+            curve.sustained.map_or_else(|| "–".to_owned(), |level| figure(finding, level))
         ));
     }
     if curve.knee > 0 {
@@ -62,7 +62,7 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
 
 fn out_of_line(finding: &Finding, odd: &Odd, large: Option<f64>) -> String {
     let value = finding.values.get(odd.point).copied().unwrap_or(0.0);
-    let label = finding.labels.get(odd.point).map_or("?", String::as_str);
+    let label = finding.label(odd.point).unwrap_or("?");
     format!(
         " Out of line: {label} with {}, where its neighbours lead to {} ({:+.0} %; told beyond {:.0} %).",
         figure(finding, value, large),
@@ -76,14 +76,14 @@ fn out_of_line(finding: &Finding, odd: &Odd, large: Option<f64>) -> String {
 fn title(finding: &Finding) -> String {
     let others = words::sweep(&finding.others, None);
     let others = if others.is_empty() { others } else { format!(" ({others})") };
-    format!("{} {} over {}{others}", finding.workload, finding.op.name(), finding.axis)
+    format!("{} {} over {}{others}", finding.workload, finding.ops.name(), finding.axis)
 }
 
 /// A value of the finding in words; of `large` requests as bandwidth.
 pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
     match (finding.measure, large) {
-        (Measure::Iops, Some(bytes)) => words::gb_per_s(value * bytes),
-        (Measure::Iops, None) => format!("{} {}", words::iops(value), words::rate_unit(finding.op)),
+        (Measure::Iops, Some(bytes)) => words::bandwidth(value * bytes),
+        (Measure::Iops, None) => format!("{} {}", words::iops(value), words::rate_unit(finding.is_metadata)),
         (Measure::BytesPerSecond, _) => words::bandwidth(value),
     }
 }
@@ -91,12 +91,11 @@ pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
 /// One curve as an object.
 pub fn object(finding: &Finding) -> Value {
     let curve = &finding.curve;
-    let point = |n: usize| json!({"value": finding.labels.get(n), "figure": finding.values.get(n)});
-    let others: Map<String, Value> =
-        finding.others.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let point = |n: usize| json!({"value": finding.label(n), "figure": finding.values.get(n)});
+    let others = words::axes(&finding.others);
     let odd = |odd: &Odd| {
         json!({
-            "value": finding.labels.get(odd.point),
+            "value": finding.label(odd.point),
             "figure": finding.values.get(odd.point),
             "expected": odd.expected,
             "limit": odd.limit,
@@ -105,7 +104,8 @@ pub fn object(finding: &Finding) -> Value {
     json!({
         "scenario": finding.scenario,
         "workload": finding.workload,
-        "op": finding.op.name(),
+        "op": finding.ops.name(),
+        "covers": finding.covers.word(),
         "axis": finding.axis,
         "sweep": others,
         "figure": finding.measure.key(),
@@ -113,7 +113,7 @@ pub fn object(finding: &Finding) -> Value {
         "points": (0..finding.values.len()).map(point).collect::<Vec<_>>(),
         "peak": point(curve.peak),
         "knee": point(curve.knee),
-        "plateau": {"from": finding.labels.get(curve.knee), "to": finding.labels.get(curve.plateau_end), "median": curve.sustained},
+        "plateau": {"from": finding.label(curve.knee), "to": finding.label(curve.plateau_end), "median": curve.sustained},
         "rising": curve.is_rising,
         "odd": curve.odd.iter().map(odd).collect::<Vec<_>>(),
     })

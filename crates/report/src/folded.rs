@@ -8,25 +8,32 @@ pub fn folded(text: &str, room: usize) -> String {
 
 fn fold(line: &str, room: usize) -> String {
     let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
-    if body.chars().count() <= room || body.contains("  ") {
+    let sentence = body.trim_start_matches(' ');
+    let lead = body.len() - sentence.len();
+    if body.chars().count() <= room || sentence.contains("  ") {
         return line.to_owned();
     }
-    let indent = " ".repeat(mark(body));
-    let (mut text, mut used) = (String::with_capacity(line.len()), 0);
-    for word in body.split(' ') {
+    hung(&" ".repeat(lead), sentence, lead + mark(sentence), room) + end
+}
+
+/// `sentence` behind `head`, with its further lines set in by `indent` characters.
+pub fn hung(head: &str, sentence: &str, indent: usize, room: usize) -> String {
+    let indent = " ".repeat(indent);
+    let (mut text, mut used) = (head.to_owned(), head.chars().count());
+    for (number, word) in sentence.split(' ').enumerate() {
         let length = word.chars().count();
-        if used > 0 && used + 1 + length > room {
+        if number > 0 && used + 1 + length > room {
             text.push('\n');
             text.push_str(&indent);
             used = indent.len();
-        } else if used > 0 {
+        } else if number > 0 {
             text.push(' ');
             used += 1;
         }
         text.push_str(word);
         used += length;
     }
-    text + end
+    text
 }
 
 /// How many characters the mark of an entry takes, with the space behind it: `- ` or a note's number.
@@ -44,6 +51,8 @@ mod tests {
         assert_eq!(folded("one two three\n", 8), "one two\nthree\n");
         assert_eq!(folded("- one two three\n¹² four five six", 9), "- one two\n  three\n¹² four\n   five\n   six");
         assert_eq!(folded("no end", 80), "no end");
+        assert_eq!(folded("  one two three\n", 9), "  one two\n  three\n", "set in as it was");
+        assert_eq!(hung("head     ", "one two", 9, 14), "head     one\n         two");
         assert_eq!(folded("", 3), "");
     }
 

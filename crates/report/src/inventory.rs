@@ -1,9 +1,9 @@
 //! What hosts are made of, for people.
 
 use crate::{plan, words};
-use model::Bytes;
 use model::inventory::{Inventory, Limits, Link, LinkKind, MountFacts, NicFacts, RdmaFacts};
 use model::testbed::{DeviceFacts, HostFacts, TargetFacts, TargetKind};
+use model::{Bytes, printable};
 use std::fmt::Write;
 
 /// More CPUs than this are given as a number, not as a list.
@@ -50,7 +50,7 @@ impl Lines {
         let shown = if self.head == head { "" } else { head };
         self.head = head;
         // Names come from devices and from other machines: what would steer a terminal is not for it.
-        let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let line = printable::line(line);
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "{shown:8} {}", line.trim_end());
     }

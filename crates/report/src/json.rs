@@ -7,15 +7,19 @@ use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunSt
 use model::{Cluster, Histogram, Record};
 use serde_json::{Map, Value, json};
 
-/// The version of the object's layout.
+/// The version of the layout of objects that are no results.
 pub const FORMAT: u32 = 1;
+
+/// The version of the layout of a run's results. In 1, `results` had parts alone, so that a reader
+/// could add all of them up.
+const RESULTS_FORMAT: u32 = 2;
 
 /// A run's results as one object, with what they reached of the ceilings of the testbed that they ran on, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let (rows, reached) = crate::html::judged(record, testbed);
     let state = analysis::run_state(record);
     json!({
-        "format": FORMAT,
+        "format": RESULTS_FORMAT,
         "plimsoll": record.version,
         "run_id": record.plan.run_id,
         "suite": record.plan.suite,
@@ -31,6 +35,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "along": analysis::loadline::along::along_line(record, &rows).map(|line| loadline::along::object(&line)),
         "ceilings": testbed.map(|cluster| crate::ceiling::reached_json(&cluster.top.name.value, &reached)),
         "limits": crate::attribution::objects(record, &analysis::attribution::attribution(record, &rows)),
+        "left_behind": crate::left_behind::objects(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }
@@ -55,13 +60,13 @@ fn issued(total: &Issued) -> Value {
 }
 
 fn result(record: &Record, row: &ResultRow) -> Value {
-    let sweep: Map<String, Value> =
-        row.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let sweep: Map<String, Value> = words::axes(&row.sweep);
     let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": crate::warning::sentence(doubt)});
     json!({
         "scenario": row.scenario,
         "workload": row.workload,
-        "op": row.op.name(),
+        "op": row.ops.name(),
+        "covers": row.covers.word(),
         "sweep": sweep,
         "repetition": row.repetition.unwrap_or(1),
         "ios": row.ios,
@@ -70,6 +75,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "iops": row.iops(),
         "bytes_per_s": row.bytes_per_s(),
         "latency_ns": quantiles(&row.latency),
+        "left_over": {
+            "late": row.left.late.count(), "never": row.left.never.count(), "max_ns": row.left.all().max_ns(),
+        },
         "ci": ci(row),
         "first_done": row.done.map(|done| progress(&done.first)),
         "last_done": row.done.map(|done| progress(&done.last)),
@@ -120,6 +128,16 @@ pub(crate) fn quantiles(latency: &Histogram) -> Value {
     }
     values.insert("max".to_owned(), latency.max_ns().into());
     Value::Object(values)
+}
+
+/// The same with 0 for each −0, which a sum of nothing is: readers of JSON take it for a sign.
+pub fn plain(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() && number.as_f64() == Some(0.0) => Value::from(0.0),
+        Value::Array(values) => values.into_iter().map(plain).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, plain(value))).collect(),
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -199,7 +217,16 @@ mod tests {
         let schema: Value = serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
         let value = mixed();
         check(&value, &schema, "$");
-        assert_eq!(value["results"].as_array().map(Vec::len), Some(2), "the second point never began");
+        assert_eq!(value["results"].as_array().map(Vec::len), Some(3), "the second point never began");
+        assert_eq!(value["results"][2]["op"], "all");
+        assert_eq!((&value["results"][2]["ios"], &value["results"][2]["covers"]), (&json!(2_000), &json!("point")));
         assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
+    }
+
+    #[test]
+    fn no_zero_has_a_sign() {
+        let nothing: f64 = [0.0; 0].iter().sum();
+        let told = plain(json!({"a": [nothing, -0.0, -0.5, 3], "b": {"c": -0.0}})).to_string();
+        assert_eq!(told, "{\"a\":[0.0,0.0,-0.5,3],\"b\":{\"c\":0.0}}");
     }
 }

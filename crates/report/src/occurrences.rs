@@ -1,11 +1,11 @@
 //! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a section of the page.
 
+use crate::columns::{self, Column};
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::moment::time_words;
 use crate::words;
 use analysis::aftermath::Aftermath;
 use analysis::effects::{Effect, effects};
-use comfy_table::{CellAlignment, Table, presets};
 use model::{Nanos, Occurrence, OccurrenceKind, Plan, Record};
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ fn kind(kind: OccurrenceKind) -> &'static str {
         OccurrenceKind::Mark => "mark",
         OccurrenceKind::Planned => "event",
         OccurrenceKind::CommandEnded => "command ended",
+        OccurrenceKind::StillRunning => "event still running",
         OccurrenceKind::HostLost => "host lost",
         OccurrenceKind::HostReturned => "host came back",
         OccurrenceKind::KernelLog => "kernel log",
@@ -44,7 +45,11 @@ pub(crate) fn line_of(occurrence: &Occurrence, host: &str) -> String {
     let is_end = matches!(occurrence.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun);
     // What was left out took no time.
     let end = if is_end && occurrence.duration_ns.is_some() { end_words(occurrence) } else { String::new() };
-    format!("{}: {host}{}{end}", kind(occurrence.kind), occurrence.label)
+    let silent = match occurrence.duration_ns.filter(|_| occurrence.kind == OccurrenceKind::HostLost) {
+        Some(ns) => format!(" (given up {} after its last word)", rough(ns)),
+        None => String::new(),
+    };
+    format!("{}: {host}{}{end}{silent}", kind(occurrence.kind), occurrence.label)
 }
 
 /// How a command ended: ` (exit status 3 after 2 s)`.
@@ -77,7 +82,7 @@ fn place(occurrence: &Occurrence, plan: &Plan) -> String {
 }
 
 fn at(occurrence: &Occurrence) -> String {
-    time_words((occurrence.at_s() * 10.0).round() / 10.0)
+    time_words((occurrence.since_s() * 10.0).round() / 10.0)
 }
 
 /// The figures of an aftermath, as a table has them.
@@ -145,9 +150,8 @@ pub fn table(record: &Record) -> String {
     if effects.is_empty() {
         return text;
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["after", "at", "workload", "host"].into_iter().chain(HEADS));
+    let names = ["after", "at", "workload", "host"].map(Column::names);
+    let mut table: Vec<Column> = names.into_iter().chain(HEADS.map(Column::figures)).collect();
     for effect in &effects {
         let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
         for (number, (host, figures)) in effect_lines(effect, plan, MOST_HOSTS).into_iter().enumerate() {
@@ -156,15 +160,11 @@ pub fn table(record: &Record) -> String {
             } else {
                 [String::new(), String::new(), String::new(), host]
             };
-            table.add_row(head.into_iter().chain(figures));
+            columns::row(&mut table, head.into_iter().chain(figures));
         }
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < 4 { CellAlignment::Left } else { CellAlignment::Right });
-    }
     text.push('\n');
-    text.extend(table.lines().map(|line| format!("{}\n", line.trim_end())));
+    text.push_str(&columns::render(&table));
     text.push_str(&format!("{LEGEND}\n"));
     text
 }
@@ -213,7 +213,10 @@ fn event(occurrence: &Occurrence, plan: &Plan) -> String {
         OccurrenceKind::HostReturned => "the return of",
         OccurrenceKind::KernelLog => "the kernel's message",
         OccurrenceKind::Throttled => "this:",
-        OccurrenceKind::Planned | OccurrenceKind::CommandEnded | OccurrenceKind::Prerun => "the event",
+        OccurrenceKind::Planned
+        | OccurrenceKind::CommandEnded
+        | OccurrenceKind::StillRunning
+        | OccurrenceKind::Prerun => "the event",
     };
     let is_of_many = plan.points.len() > 1 && occurrence.stage.is_some();
     let when = if is_of_many { place(occurrence, plan) } else { format!("at {}", at(occurrence)) };
@@ -226,6 +229,7 @@ pub fn object(occurrence: &Occurrence) -> Value {
         "kind": occurrence.kind.word(),
         "stage": occurrence.stage,
         "at_ns": occurrence.at_ns,
+        "since_ns": occurrence.since_ns(),
         "unix_ns": occurrence.unix_ns,
         "host": occurrence.host,
         "label": occurrence.label,
@@ -341,7 +345,7 @@ fn capital(word: &str) -> String {
 /// The instants of a stage as a chart over its time draws them: seconds and label. What commands end is no line of its own.
 pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
     let of_stage = record.occurrences.iter().filter(|one| one.stage == Some(stage) && one.may_have_effects());
-    of_stage.map(|one| (one.at_s(), line(one, &record.plan))).collect()
+    of_stage.map(|one| (one.since_s(), line(one, &record.plan))).collect()
 }
 
 #[cfg(test)]

@@ -1,46 +1,58 @@
 //! What a run would do, in words: the last look before anything is touched.
 
+use crate::columns::{self, Column, Want};
+use crate::folded::hung;
 use crate::words;
-use comfy_table::{CellAlignment, Table, presets};
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
-use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind};
+use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind, printable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
 const ASSUMED_BYTES_PER_S: u64 = 200_000_000;
 
+/// What a line is about, and the gap behind it, in characters.
+const HEAD: usize = 9;
+
 /// The plan for people.
 pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
+    render_within(plan, hosts, None)
+}
+
+/// The same for a terminal of so many columns; `None` is no terminal.
+pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> String {
+    let room = room.unwrap_or(usize::MAX);
     let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "suite    {}", suite(plan));
+    let mut put = |head: &str, line: &str| {
+        let head = format!("{head:HEAD$}");
+        text.push_str(&format!("{}\n", hung(&head, &printable::line(line), HEAD, room)));
+    };
+    put("suite", &suite(plan));
     for (host, facts) in plan.hosts.iter().zip(hosts) {
-        let _ = writeln!(text, "host     {}", host_line(facts));
+        put("host", &host_line(facts));
         for (number, target) in (0..).zip(&host.targets) {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path);
             let scenarios = scenarios(plan, host, number);
-            let _ = writeln!(text, "target   {scenarios}{}", target_line(plan, (host, number), target, facts));
+            put("target", &format!("{scenarios}{}", target_line(plan, (host, number), target, facts)));
         }
     }
     if plan.has_parts() {
-        let _ = writeln!(text, "layouts  {}", layouts(plan));
+        put("layouts", &layouts(plan));
     }
-    let _ = writeln!(text, "writes   {}", writes(plan));
-    let _ = writeln!(text, "time     {}", time(plan));
+    put("writes", &writes(plan));
+    put("time", &time(plan));
     for note in &plan.notes {
-        let _ = writeln!(text, "note     {}: {}", words::note(note.kind), note.detail);
+        put("note", &format!("{}: {}", words::note(note.kind), note.detail));
     }
     for event in &plan.events {
-        let _ = writeln!(text, "event    {}", event_line(plan, event));
+        put("event", &event_line(plan, event));
     }
     for line in prerun_lines(plan) {
-        let _ = writeln!(text, "prerun   {line}");
+        put("prerun", &line);
     }
-    let _ = write!(text, "\n{}", points(plan));
-    text
+    format!("{text}\n{}", points(plan, room))
 }
 
 /// An event with its instants, and what is done then.
@@ -362,13 +374,18 @@ fn writes(plan: &Plan) -> String {
     }
 }
 
-fn points(plan: &Plan) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
+fn points(plan: &Plan, room: usize) -> String {
     let has_computed = plan.points.iter().any(|point| !point.computed.is_empty());
-    let mut head = vec!["workload", "block", "pattern", "depth", "workers", "precondition", "measure"];
-    head.extend(has_computed.then_some("computed"));
-    table.set_header(head);
+    let mut table = vec![
+        Column::names("workload").want(Want::Folded),
+        Column::figures("block"),
+        Column::names("pattern").want(Want::Folded),
+        Column::figures("depth"),
+        Column::figures("workers"),
+        Column::figures("precondition").want(Want::Spare(4)),
+        Column::figures("measure"),
+    ];
+    table.extend(has_computed.then(|| Column::names("computed").want(Want::Folded)));
     for (number, point) in plan.points.iter().enumerate() {
         let number = number as u32;
         let Some(measure) = plan.measure_stage(number) else { continue };
@@ -390,15 +407,16 @@ fn points(plan: &Plan) -> String {
             ];
             // All values of a point stand in its first line.
             row.extend(has_computed.then(|| if index > 0 { String::new() } else { computed(point) }));
-            table.add_row(row);
+            columns::row(&mut table, row);
         }
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let is_text = matches!(index, 0 | 2 | 7);
-        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    let left_out = columns::fit(&mut table, room);
+    let mut text = columns::render(&table);
+    if !left_out.is_empty() {
+        let said = format!("Left out, because the terminal is narrow: {}.", left_out.join(", "));
+        text.push_str(&format!("{}\n", hung("", &said, 0, room)));
     }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text
 }
 
 /// `size=4 GiB, files=128`.

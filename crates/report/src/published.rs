@@ -1,11 +1,11 @@
 //! A run beside published figures, in words: for the terminal and for the page.
 
+use crate::columns::{self, Column};
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
-use analysis::published::{Beside, Comparison, Missing, Quantity, Side};
-use comfy_table::{CellAlignment, Table, presets};
+use analysis::published::{Apart, Beside, Comparison, Counted, Missing, Quantity, Side};
 use model::published::Published;
-use model::{Nanos, Scale};
+use model::{Bytes, Nanos, Scale};
 
 /// The columns.
 const HEAD: [&str; 10] = [
@@ -23,19 +23,14 @@ const HEAD: [&str; 10] = [
 
 /// The table for the terminal.
 pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(HEAD);
-    let reasons = reasons(comparison);
+    let column = |(number, head): (usize, &str)| if number < 3 { Column::names(head) } else { Column::figures(head) };
+    let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
+    let remarks = remarks(comparison);
     for beside in &comparison.figures {
-        table.add_row(cells(beside, key(&reasons, beside)));
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < 3 { CellAlignment::Left } else { CellAlignment::Right });
+        columns::row(&mut table, cells(beside, key(&remarks, beside)));
     }
     let mut text = format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
-    table.lines().for_each(|line| text.push_str(&format!("{}\n", line.trim_end())));
+    text.push_str(&columns::render(&table));
     notes(published, comparison, scale).iter().for_each(|note| text.push_str(&format!("- {note}\n")));
     text
 }
@@ -46,14 +41,14 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
         .zip(HEAD)
         .map(|(n, word)| element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word))
         .collect();
-    let reasons = reasons(comparison);
+    let remarks = remarks(comparison);
     let row = |beside: &Beside| {
         let cell = |(n, text): (usize, String)| match n {
             0 => element("th", &[("scope", "row")], text),
             1 | 2 => plain("td", text),
             _ => classed("td", "number", text),
         };
-        plain("tr", cells(beside, key(&reasons, beside)).into_iter().enumerate().map(cell).collect::<Markup>())
+        plain("tr", cells(beside, key(&remarks, beside)).into_iter().enumerate().map(cell).collect::<Markup>())
     };
     let body: Markup = comparison.figures.iter().map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
@@ -72,8 +67,8 @@ pub fn unfit(published: &Published, suite: &str) -> String {
     format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
 }
 
-/// The cells of a row; `key` names the reason why the run has no figure there.
-fn cells(beside: &Beside, key: Option<char>) -> Vec<String> {
+/// The cells of a row; `key` names the reason why the run has no figure there, or in what it is another load.
+fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
     let say = |value: f64| beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value));
     let dash = || "–".to_owned();
     let part = |side: Option<Side>, of: fn(&Side) -> Option<u64>| {
@@ -81,13 +76,14 @@ fn cells(beside: &Beside, key: Option<char>) -> Vec<String> {
     };
     let share = |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
     let (published, run) = (Some(beside.published), beside.run.as_ref().ok().copied());
-    let none = || key.map_or_else(dash, |key| format!("– ({key})"));
+    let marked = |text: String| key.map_or_else(|| text.clone(), |key| format!("{text} ({key})"));
+    let upper = beside.up_to.map(|to| format!(" to {}", say(to))).unwrap_or_default();
     vec![
         beside.workload.clone(),
         beside.scenario.clone(),
         beside.name.clone(),
-        say(beside.published.value),
-        run.map_or_else(none, |run| say(run.value)),
+        format!("{}{upper}", say(beside.published.value)),
+        marked(run.map_or_else(dash, |run| say(run.value))),
         part(published, |side| side.nodes),
         part(run, |side| side.nodes),
         part(published, |side| side.drives),
@@ -99,11 +95,15 @@ fn cells(beside: &Beside, key: Option<char>) -> Vec<String> {
 fn figure(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::Iops => words::iops(value),
+        Quantity::IopsPerTerabyte => format!("{}/TB", words::iops(value)),
+        Quantity::Threads => words::count(value.round().max(0.0) as u64),
         Quantity::BytesPerSecond => words::gb_per_s(value),
         Quantity::MeanLatency => Nanos(value.round().max(0.0) as u64).to_string(),
         Quantity::PortBits => gbit_per_s(value),
         Quantity::CpuShare => words::share(value),
-        Quantity::IopsDifference | Quantity::LatencyDifference => format!("{:+.1} %", value * 100.0),
+        Quantity::IopsDifference | Quantity::LatencyDifference | Quantity::FromPeak => {
+            format!("{:+.1} %", value * 100.0)
+        }
     }
 }
 
@@ -116,22 +116,87 @@ fn gbit_per_s(bits_per_s: f64) -> String {
     }
 }
 
-/// Each reason for which the run has nothing in some figure's place, once, in the order of the table.
-fn reasons(comparison: &Comparison) -> Vec<(&Missing, char)> {
-    let mut found: Vec<&Missing> = Vec::new();
-    for missing in comparison.figures.iter().filter_map(|figure| figure.run.as_ref().err()) {
-        if !found.contains(&missing) {
-            found.push(missing);
-        }
-    }
-    // A reference with more reasons of its own than there are letters is not ours: its last ones share a letter.
-    found.into_iter().zip(('a'..='z').chain(std::iter::repeat('z'))).collect()
+/// What is to be said of a row's run side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Remark<'a> {
+    /// Why there is none.
+    Missing(&'a Missing),
+    /// In what its load is another one.
+    Apart(&'a [Apart]),
 }
 
-/// The letter of the reason for which the run has nothing in this place; `None` where it has.
-fn key(reasons: &[(&Missing, char)], beside: &Beside) -> Option<char> {
-    let missing = beside.run.as_ref().err()?;
-    reasons.iter().find(|(known, _)| *known == missing).map(|(_, key)| *key)
+impl<'a> Remark<'a> {
+    fn of(beside: &'a Beside) -> Option<Remark<'a>> {
+        match &beside.run {
+            Err(missing) => Some(Remark::Missing(missing)),
+            Ok(_) if beside.apart.is_empty() => None,
+            Ok(_) => Some(Remark::Apart(&beside.apart)),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Remark::Missing(missing) => why(missing),
+            Remark::Apart(apart) => {
+                let parts: Vec<String> = apart.iter().map(difference).collect();
+                format!("not the same load: {}.", parts.join("; "))
+            }
+        }
+    }
+}
+
+/// Each remark on some figure's place, once, in the order of the table, with its letters.
+fn remarks(comparison: &Comparison) -> Vec<(Remark<'_>, String)> {
+    let mut found: Vec<Remark<'_>> = Vec::new();
+    for remark in comparison.figures.iter().filter_map(Remark::of) {
+        if !found.contains(&remark) {
+            found.push(remark);
+        }
+    }
+    found.into_iter().zip(0..).map(|(remark, number)| (remark, letters(number))).collect()
+}
+
+/// `a` to `z`, then `aa`, `ab` and so on.
+fn letters(number: u32) -> String {
+    let last = char::from(b'a' + (number % 26) as u8);
+    if number < 26 { last.to_string() } else { format!("{}{last}", letters(number / 26 - 1)) }
+}
+
+/// The letters of what is to be said of this row; `None` where there is nothing.
+fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a str> {
+    let own = Remark::of(beside)?;
+    remarks.iter().find(|(known, _)| *known == own).map(|(_, key)| key.as_str())
+}
+
+/// In what a load is another one, the run's side first.
+fn difference(apart: &Apart) -> String {
+    match apart {
+        Apart::Footprint { published, run } => format!("a footprint of {}, not {}", decimal(*run), decimal(*published)),
+        Apart::FileSize { published, run } => format!("files of {run}, not {published}"),
+        Apart::Count { what, published, run } => {
+            let what = match what {
+                Counted::Hosts => "hosts",
+                Counted::Threads => "threads",
+                Counted::Depth => "requests outstanding of each thread",
+                Counted::Outstanding => "requests outstanding in all",
+                Counted::Files => "files",
+            };
+            format!("{} {what}, not {}", words::count(*run), words::count(*published))
+        }
+        Apart::Access(access) => format!("access `{access}`, not each block equally often"),
+        Apart::FixedRate => "a fixed rate, not a closed loop".to_owned(),
+        Apart::EventsRequests => {
+            "the published figure counts the event's own requests, the run those of its hosts alone".to_owned()
+        }
+    }
+}
+
+/// A footprint as reports print them: in powers of 1000.
+fn decimal(bytes: Bytes) -> String {
+    let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
+    let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
+    let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
+    format!("{} {}", value.trim_end_matches('0').trim_end_matches('.'), units[power.min(units.len() - 1)])
 }
 
 /// Why the run has nothing there, and what would.
@@ -140,8 +205,16 @@ fn why(missing: &Missing) -> String {
         Missing::NotOfARun(said) if said.is_empty() => "no run has it: the reference names no counterpart.".to_owned(),
         Missing::NotOfARun(said) => said.clone(),
         Missing::NotMeasured => {
-            "the run has completed no point of it; run the suite with its own workloads and sweep.".to_owned()
+            "the run has completed no point of that load: block size, mix, order and operation; run the suite with its own workloads and sweep.".to_owned()
         }
+        Missing::StillRising => {
+            "the curve rises up to its last value, so it has no plateau; sweep more numbers of workers.".to_owned()
+        }
+        Missing::OtherFootprint { run } => {
+            let run: Vec<String> = run.iter().map(|bytes| decimal(*bytes)).collect();
+            format!("the run's footprints are {}; a footprint is hosts × files × size.", run.join(", "))
+        }
+        Missing::NoDip => "no event of the run left a dip in such a point.".to_owned(),
         Missing::FewPoints => format!(
             "a plateau is told from {} points of a sweep on, and the run has fewer; sweep more numbers of workers.",
             analysis::LEAST_POINTS
@@ -159,7 +232,7 @@ fn why(missing: &Missing) -> String {
 /// What to know of the table.
 fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
     let mut notes: Vec<String> =
-        reasons(comparison).iter().map(|(missing, key)| format!("({key}) {}", why(missing))).collect();
+        remarks(comparison).iter().map(|(remark, key)| format!("({key}) {}", remark.text())).collect();
     let shrunk = words::shrunk(scale, "were");
     if !shrunk.is_empty() {
         let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
@@ -207,7 +280,9 @@ mod tests {
             quantity: Some(Quantity::Iops),
             printed: "8000 IOPS".to_owned(),
             published: side,
+            up_to: None,
             run,
+            apart: Vec::new(),
             caveat: "About.".to_owned(),
         };
         (published, Comparison { figures: vec![beside] })
@@ -252,6 +327,33 @@ mod tests {
     }
 
     #[test]
+    fn another_load_is_told_beside_the_figure() {
+        let (published, mut held) = comparison(0.5, Ok(Side { value: 900.0, ..Side::default() }));
+        held.figures[0].apart = vec![
+            Apart::Count { what: Counted::Hosts, published: 16, run: 4 },
+            Apart::Count { what: Counted::Outstanding, published: 320, run: 80 },
+            Apart::Footprint { published: Bytes(16_000_000_000_000), run: Bytes(4_000_000_000_000) },
+        ];
+        let same = Beside { apart: Vec::new(), ..held.figures[0].clone() };
+        held.figures.push(same);
+        let text = table(&published, &held, Scale::FULL);
+        assert_eq!(text.matches("900 (a)").count(), 1, "{text}");
+        let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not 320; a footprint of 4 TB, not 16 TB.";
+        assert!(text.contains(told), "{text}");
+        held.figures[0].apart = vec![Apart::EventsRequests];
+        assert!(
+            section(&published, &held, Scale::FULL).into_string().contains("the published figure counts the event")
+        );
+    }
+
+    #[test]
+    fn letters_do_not_run_out_and_sizes_are_those_of_reports() {
+        assert_eq!([0, 25, 26, 27, 52].map(letters), ["a", "z", "aa", "ab", "ba"]);
+        let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX].map(|bytes| decimal(Bytes(bytes)));
+        assert_eq!(said, ["0 B", "999 B", "36 GB", "1.6 TB", "18.45 EB"]);
+    }
+
+    #[test]
     fn every_kind_of_figure_has_its_unit() {
         use Quantity::{CpuShare, IopsDifference, LatencyDifference, PortBits};
         let said = [
@@ -274,6 +376,9 @@ mod tests {
             Missing::FewPoints,
             Missing::Simulated,
             Missing::NotCounted,
+            Missing::StillRising,
+            Missing::OtherFootprint { run: vec![Bytes(400_000_000_000), Bytes(2_000_000_000_000)] },
+            Missing::NoDip,
         ];
         assert!(all.iter().map(why).all(|said| said.ends_with('.')));
         let (published, _) = comparison(0.5, Err(Missing::NotCounted));

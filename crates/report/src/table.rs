@@ -20,7 +20,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     let mut marks = Marks::default();
     let mut all = table(&rows, &mut marks, true);
     let mut left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
-    if left_out.contains(&P999) {
+    if left_out.iter().any(|name| name == P999) {
         // Its doubts need another place, and their numbers another order.
         marks = Marks::default();
         all = table(&rows, &mut marks, false);
@@ -28,13 +28,17 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     }
     let mut text = columns::render(&all);
     text.push_str("\nLatencies are service times; at a fixed rate, response times.");
-    text.push_str(if left_out.contains(&"CPU") {
+    text.push_str(if left_out.iter().any(|name| name == "CPU") {
         "\n"
     } else {
         " CPU: the load generator's own, 100 % is one core.\n"
     });
     text.push_str(&done::text(&rows, label, room.unwrap_or(usize::MAX)));
     text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
+    match words::wholes_legend(&rows) {
+        "" => {}
+        legend => text.push_str(&format!("{legend}\n")),
+    }
     means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
     if !left_out.is_empty() {
         text.push_str(&format!(
@@ -64,6 +68,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
         text.push_str(&format!("- {}\n", findings::sentence(finding, &rows)));
     }
     text.push_str(&crate::occurrences::table(record));
+    text.push_str(&crate::left_behind::text(record));
     let state = analysis::run_state(record);
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
@@ -85,44 +90,35 @@ fn label(row: &ResultRow) -> String {
 /// The head of the column whose doubts stand beside p99 where it is left out.
 const P999: &str = "p99.9";
 
-/// The rank of how sure the rate is: the last to go.
-const OF_RATE: u8 = 7;
+/// The place of the column of a sweep's values.
+const SWEEP: usize = 1;
 
 /// All columns. Without room for p99.9, its doubts stand beside p99.
 fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
-    let mut cells: Vec<Vec<String>> = vec![Vec::new(); 14];
-    for row in rows {
-        for (column, cell) in cells.iter_mut().zip(row_cells(row, marks, has_p999)) {
-            column.push(cell);
-        }
-    }
     let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let has_errors = rows.iter().any(|row| row.error_count() > 0);
-    let heads: [(&'static str, bool, Want); 14] = [
-        ("workload", true, Want::Whole),
-        ("sweep", true, Want::Folded),
-        ("op", true, Want::Whole),
-        (words::rate_head(rows), false, Want::Whole),
-        ("±", false, Want::Spare(OF_RATE)),
-        ("MiB/s", false, Want::Whole),
-        ("mean", false, Want::Spare(6)),
-        ("p50", false, Want::Spare(3)),
-        ("p99", false, Want::Whole),
-        ("±", false, Want::Spare(4)),
-        (P999, false, Want::Spare(5)),
-        ("max", false, Want::Spare(2)),
-        ("errors", false, if has_errors { Want::Whole } else { Want::Spare(1) }),
-        ("CPU", false, Want::Spare(0)),
+    let spare = |head, rank| Column::figures(head).want(Want::Spare(rank));
+    let mut all = vec![
+        Column::names("workload"),
+        Column::names("sweep").want(Want::Folded),
+        Column::names("op"),
+        Column::figures(words::rate_head(rows)),
+        spare("±", 7).called("± of the rate"),
+        Column::figures("MiB/s"),
+        spare("mean", 6),
+        spare("p50", 3),
+        Column::figures("p99"),
+        spare("±", 4).called("± of p99"),
+        spare(P999, 5),
+        spare("max", 2),
+        if has_errors { Column::figures("errors") } else { spare("errors", 1) },
+        spare("CPU", 0),
     ];
-    let columns = heads.into_iter().zip(cells).map(|((head, is_name, want), cells)| {
-        let name = match (head, want) {
-            ("±", Want::Spare(OF_RATE)) => "± of the rate",
-            ("±", _) => "± of p99",
-            _ => head,
-        };
-        Column { head, name, is_name, want, cells }
-    });
-    columns.filter(|column| swept || column.want != Want::Folded).collect()
+    rows.iter().for_each(|row| columns::row(&mut all, row_cells(row, marks, has_p999)));
+    if !swept {
+        all.remove(SWEEP);
+    }
+    all
 }
 
 fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14] {
@@ -136,7 +132,7 @@ fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14]
     [
         row.workload.clone(),
         words::sweep(&row.sweep, row.repetition),
-        row.op.name().to_owned(),
+        row.ops.name().to_owned(),
         format!("{}{rate}", words::iops(row.iops())),
         words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
         words::mib_per_s_of(row),

@@ -65,7 +65,7 @@ fn meaning(kind: DamageKind) -> &'static str {
 
 /// A path from a run file, for a terminal: control characters would be orders to it.
 fn harmless(path: &str) -> String {
-    path.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    path.chars().map(|c| if model::printable::acts(c) { '?' } else { c }).collect()
 }
 
 /// The result as one JSON object; `docs/json.md` explains it. `version` is that of the program, `run_id` that of the run.

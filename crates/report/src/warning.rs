@@ -2,11 +2,22 @@
 
 use crate::{ceiling, words};
 use analysis::{Straggler, Warning};
+use model::Op;
 
 /// A host that did much less than the others, with its level and its part of the loss.
 fn straggler(one: &Straggler) -> String {
     let loss = words::share(one.loss);
     format!("{} did {} ({loss} of what is missing)", one.host, words::share(below(one.level)))
+}
+
+/// The first few names, and how many more there are.
+fn named(hosts: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = hosts.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match hosts.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {}", words::counted(more as u64, "more host")),
+    }
 }
 
 /// A share in whole percent that is not rounded up to a limit that it is below.
@@ -24,6 +35,11 @@ pub fn sentence(warning: &Warning) -> String {
             "Read from memory: {} of the bytes read were answered by the page cache, and no device saw them. Use direct I/O, or a layout of twice the memory that is read once.",
             words::share(*from_memory)
         ),
+        Warning::NotCarried { op, share: carried } => format!(
+            "Answered by a cache: ports, loopback and disks carried {} of the bytes that were {}. Direct I/O does not bypass this file system's own cache: turn that off, or load more than it holds.",
+            words::share(*carried),
+            if *op == Op::Read { "read" } else { "written" }
+        ),
         Warning::DirectRefused { detail } => {
             format!("Direct I/O was refused, so the page cache was in between: {detail}.")
         }
@@ -37,6 +53,10 @@ pub fn sentence(warning: &Warning) -> String {
         Warning::HostLost { hosts, wholly: true } => {
             format!("Measured without {}, which was lost: these are the figures of the other hosts.", hosts.join(", "))
         }
+        Warning::EventRunning { events } => format!(
+            "The command of {} still ran from an earlier stage: what it did is in these figures. Give it more time with event.wait, or measure again.",
+            events.iter().map(|name| format!("event {name}")).collect::<Vec<_>>().join(" and of ")
+        ),
         Warning::StartSkew { host, late } => {
             format!("{host} began {late} after the agreed instant: the first interval holds too little.")
         }
@@ -57,18 +77,34 @@ pub fn sentence(warning: &Warning) -> String {
             "{quantile} and above rest on {} or fewer: chance moves them from run to run. Measure longer.",
             words::counted(*beyond, "request")
         ),
+        Warning::WorkerBusy { share: busy } if *busy > 1.0 => format!(
+            "A worker and the kernel's threads behind it used {busy:.1} cores: the load generator, not the target, may be the limit. Use more workers."
+        ),
         Warning::WorkerBusy { share: busy } => format!(
             "A worker kept its core {} busy: the load generator, not the target, may be the limit. Use more workers.",
             words::share(*busy)
         ),
-        Warning::RateMissed { asked, done } => format!(
-            "Only {} of the rate of {} was kept: requests queued up longer and longer, and the latencies are those of a queue without end. Offer less.",
+        Warning::HostSaturated { hosts, share } => format!(
+            "The CPUs of {} were used up for {} of the load: the load generator, not the target, may be the limit. Use more hosts, or fewer workers.",
+            named(hosts),
+            words::share(*share)
+        ),
+        Warning::RateMissed { asked, done, piled_up } => format!(
+            "Only {} of the rate of {} came back in time: {} that were due had piled up at the end. Offer a lower rate.",
             words::share(*done),
-            words::rate(*asked)
+            words::rate(*asked),
+            words::counted(*piled_up, "request")
+        ),
+        Warning::Stalled { longest, intervals: 0 } => format!(
+            "The target stood still at the end (a request took {longest}): what was outstanding came back after the measured time and is in no quantile. Measure longer, or load at a fixed rate to see it."
         ),
         Warning::Stalled { longest, intervals } => format!(
             "The target stood still (a request took {longest}; {} with less than half of the usual): in a closed loop, the requests that would have been due meanwhile were never sent and are in no quantile. Load at a fixed rate to see them.",
             words::counted(u64::from(*intervals), "interval")
+        ),
+        Warning::GeneratorPaused { host, longest, times } => format!(
+            "The load generator on {host} did not run {}, for up to {longest}: latencies hold its own pause, not the target's. Free its CPUs, then measure again.",
+            if *times == 1 { "once".to_owned() } else { format!("{} times", words::count(u64::from(*times))) }
         ),
         Warning::WarmUp { length, share: level } => format!(
             "There was a warm-up of {length} inside the measured time: until then, the level was {} of the level after it. Precondition longer.",
@@ -163,19 +199,24 @@ mod tests {
         let all = [
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
             Warning::ReadFromMemory { share: 0.97 },
+            Warning::NotCarried { op: Op::Read, share: 0.02 },
             Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
             Warning::BackendFallback { detail: "io_uring is forbidden; sync took its place".to_owned() },
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
             Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
+            Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
             Warning::Unsettled { detail: "not steady after 2h".to_owned() },
             Warning::CachesNotEmptied { detail: "stages.prerun ended with exit status 1".to_owned() },
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail { quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name, beyond: 3 },
+            Warning::HostSaturated { hosts: vec!["node1".into(), "node2".into()], share: 0.4 },
             Warning::WorkerBusy { share: 0.97 },
-            Warning::RateMissed { asked: Rate::Iops { milli: 10_000_000 }, done: 0.955 },
+            Warning::RateMissed { asked: Rate::Iops { milli: 10_000_000 }, done: 0.955, piled_up: 13_500 },
             Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
+            Warning::Stalled { longest: Nanos::millis(4_034), intervals: 0 },
+            Warning::GeneratorPaused { host: "node3".into(), longest: Nanos::millis(2_000), times: 2 },
             Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
             Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
             Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },

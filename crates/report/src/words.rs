@@ -8,12 +8,11 @@ use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, CloseTime, FileFsync};
-use model::{Nanos, NoteKind, Op, Percent, Scale};
+use model::{Nanos, NoteKind, Percent, Scale, Setting};
 
-/// `950`, `18,200` or `1.23 M` requests per second, without the unit.
+/// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows of a column.
 pub fn iops(value: f64) -> String {
     match value {
-        v if v >= 999_500.0 => format!("{:.2} M", v / 1e6),
         v if v >= 99.95 => count(v.round() as u64),
         v if v >= 9.995 => format!("{v:.1}"),
         0.0 => "0".to_owned(),
@@ -36,11 +35,12 @@ pub fn mib_per_s(bytes_per_s: f64) -> String {
     }
 }
 
-/// `1.29 GB/s` (powers of 1000), from bytes per second.
+/// `1.29 GB/s` (powers of 1000), from bytes per second: one unit for all, so that rows of a column compare at a glance.
 pub fn gb_per_s(bytes_per_s: f64) -> String {
-    match bytes_per_s {
-        v if v >= 9.995e8 => format!("{:.2} GB/s", v / 1e9),
-        v => format!("{:.1} MB/s", v / 1e6),
+    match bytes_per_s / 1e9 {
+        v if v >= 0.0995 => format!("{v:.2} GB/s"),
+        v if v >= 0.000_995 => format!("{v:.4} GB/s"),
+        v => format!("{v:.6} GB/s"),
     }
 }
 
@@ -113,6 +113,16 @@ pub fn sureness_legend(rows: &[ResultRow]) -> String {
     text
 }
 
+/// What a row of `all` is; empty where there is none.
+pub fn wholes_legend(rows: &[ResultRow]) -> &'static str {
+    match rows.iter().any(|row| row.ops.one().is_none()) {
+        true => {
+            "all: every I/O of a workload, or of workloads that ran at the same time, together; fsyncs are in no total."
+        }
+        false => "",
+    }
+}
+
 /// `2026-01-02 03:04:05 UTC`. In UTC, because reports travel.
 pub fn utc(unix_ns: u64) -> String {
     match Timestamp::from_nanosecond(i128::from(unix_ns)) {
@@ -134,10 +144,15 @@ pub fn shrunk(scale: Scale, verb: &str) -> String {
 }
 
 /// `depth=32, block_size=4KiB, repetition 2`; empty without axes, and without a repetition where nothing is repeated.
-pub fn sweep(axes: &[(String, String)], repetition: Option<u32>) -> String {
-    let axes = axes.iter().map(|(axis, value)| format!("{axis}={value}"));
+pub fn sweep(axes: &[Setting], repetition: Option<u32>) -> String {
+    let axes = axes.iter().map(Setting::to_string);
     let parts: Vec<String> = axes.chain(repetition.map(|number| format!("repetition {number}"))).collect();
     parts.join(", ")
+}
+
+/// Axis and value of each, as written, for JSON.
+pub fn axes(axes: &[Setting]) -> serde_json::Map<String, serde_json::Value> {
+    axes.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect()
 }
 
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
@@ -192,12 +207,12 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
 
 /// What a column of rates is called: the usual word where all rows are of blocks, one that fits both where some are not.
 pub fn rate_head<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> &'static str {
-    rate_unit(rows.into_iter().map(|row| row.op).find(|op| op.is_metadata()).unwrap_or(Op::Read))
+    rate_unit(rows.into_iter().any(ResultRow::is_metadata))
 }
 
-/// What the rate of `op` alone is called.
-pub fn rate_unit(op: Op) -> &'static str {
-    if op.is_metadata() { "op/s" } else { "IOPS" }
+/// What a rate is called: of operations on whole files, or of blocks alone.
+pub fn rate_unit(is_metadata: bool) -> &'static str {
+    if is_metadata { "op/s" } else { "IOPS" }
 }
 
 /// [`mib_per_s`], or a dash where no bytes move.
@@ -286,7 +301,7 @@ pub fn errno(errno: i32) -> String {
 
 /// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.
 pub fn done(row: &ResultRow, done: &Done) -> String {
-    let unit = rate_unit(row.op);
+    let unit = rate_unit(row.is_metadata());
     let at = |progress: &Progress| {
         let time = Nanos((progress.seconds * 1e9).round() as u64);
         let rate = format!("{} {unit}", iops(progress.iops()));
@@ -320,6 +335,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Settled => "settled",
         NoteKind::Unsettled => "not settled",
         NoteKind::CachesNotEmptied => "caches not emptied",
+        NoteKind::RunFileOnTarget => "run file on the target's disk",
     }
 }
 
@@ -341,10 +357,10 @@ mod tests {
     #[test]
     fn numbers_have_three_figures_or_all_of_them() {
         let told: Vec<String> = [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
-        assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1.23 M"]);
+        assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1,234,567"]);
         assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
         assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");
-        assert_eq!(gb_per_s(81_920_000.0), "81.9 MB/s");
+        assert_eq!([81_920_000.0, 40_960.0].map(gb_per_s), ["0.0819 GB/s", "0.000041 GB/s"]);
         assert_eq!(
             (count(0), count(999), count(1_000), count(1_234_567)),
             ("0".into(), "999".into(), "1,000".into(), "1,234,567".into())

@@ -1,5 +1,6 @@
 //! The kernel's counters in a run file: names stand once, values in rows of three numbers.
 
+use crate::checksums::{self, Part, Sums};
 use crate::values::{Problem, each, number, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
@@ -35,7 +36,7 @@ impl Series {
     /// Adds the values of an entry with the numbers of their series to `values`; a series that is new gets a number.
     fn number(
         &mut self,
-        transaction: &Transaction<'_>,
+        (transaction, checks): (&Transaction<'_>, &mut Sums),
         entry: &Entry,
         values: &mut Vec<(i64, i64)>,
     ) -> rusqlite::Result<()> {
@@ -53,8 +54,10 @@ impl Series {
                     let row = params![entry.layer.word(), entry.name, metric.word()];
                     let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
                     transaction.prepare_cached(insert)?.execute(row)?;
-                    known.push((*metric, transaction.last_insert_rowid()));
-                    transaction.last_insert_rowid()
+                    let series = transaction.last_insert_rowid();
+                    checks.add_series(params![series, entry.layer.word(), entry.name, metric.word()])?;
+                    known.push((*metric, series));
+                    series
                 }
             };
             values.push((series, number(*value)));
@@ -64,7 +67,11 @@ impl Series {
 }
 
 /// Writes one sample.
-pub fn write(transaction: &Transaction<'_>, series: &mut Series, sample: &CounterSample) -> rusqlite::Result<()> {
+pub fn write(
+    transaction: &Transaction<'_>,
+    (series, checks): (&mut Series, &mut Sums),
+    sample: &CounterSample,
+) -> rusqlite::Result<()> {
     let notes =
         serde_json::to_string(&sample.notes).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let insert =
@@ -72,11 +79,16 @@ pub fn write(transaction: &Transaction<'_>, series: &mut Series, sample: &Counte
     let (start_ns, length_ns) = (number(sample.start_ns), number(sample.length_ns));
     let row = params![sample.stage, sample.host, sample.number, start_ns, length_ns, notes];
     transaction.prepare_cached(insert)?.execute(row)?;
+    let mut checksum = checksums::of_values(row)?;
     let this = transaction.last_insert_rowid();
     let mut values = Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
     for entry in &sample.entries {
-        series.number(transaction, entry, &mut values)?;
+        series.number((transaction, checks), entry, &mut values)?;
     }
+    for (series, value) in &values {
+        checksum = checksum.wrapping_add(checksums::of_values(params![series, value])?);
+    }
+    checksums::write(transaction, Part::Counters, this, checksum)?;
     write_values(transaction, this, &values)
 }
 
@@ -110,13 +122,18 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     let series = series(connection)?;
     let mut samples: BTreeMap<i64, CounterSample> = BTreeMap::new();
     let query = "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
+    let mut sums: BTreeMap<i64, u64> = BTreeMap::new();
     each(connection, query, |row| {
         samples.insert(row.get(0)?, without_entries(row)?);
+        sums.insert(row.get(0)?, checksums::of_columns(row, 1..=6)?);
         Ok(())
     })?;
     // In the order of writing, so the values of an entry stand together.
     each(connection, "SELECT sample, series, value FROM counters ORDER BY rowid", |row| {
-        let sample = samples.get_mut(&row.get(0)?).ok_or("a counter belongs to a sample that is not there")?;
+        let number: i64 = row.get(0)?;
+        let sample = samples.get_mut(&number).ok_or("a counter belongs to a sample that is not there")?;
+        let sum = sums.entry(number).or_default();
+        *sum = sum.wrapping_add(checksums::of_columns(row, 1..=2)?);
         let (layer, name, metric) = series.get(&row.get(1)?).ok_or("a counter has no name")?;
         let value = (*metric, unsigned(row.get(2)?)?);
         match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name) {
@@ -125,6 +142,8 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
         }
         Ok(())
     })?;
+    let mut checks = checksums::Single::of(connection, Part::Counters)?;
+    sums.into_iter().try_for_each(|(sample, sum)| checks.check(sample, sum))?;
     put(samples.into_values(), stages)
 }
 
@@ -190,12 +209,13 @@ pub fn words(layer: &str, metric: &str) -> Result<(Layer, Metric), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::COUNTER_TABLES;
+    use crate::schema::{CHECKSUM_TABLES, COUNTER_TABLES};
 
     #[test]
     fn remarks_are_found_without_a_look_at_every_sample() {
         let connection = Connection::open_in_memory().expect("memory");
         connection.execute_batch(COUNTER_TABLES).expect("tables");
+        connection.execute_batch(CHECKSUM_TABLES).expect("tables");
         let mut plan = Vec::new();
         let told = each(&connection, &format!("EXPLAIN QUERY PLAN {REMARKS}"), |row| {
             plan.push(row.get::<_, String>(3)?);
@@ -222,12 +242,13 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("a database");
         connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
         connection.execute_batch(COUNTER_TABLES).expect("tables");
+        connection.execute_batch(CHECKSUM_TABLES).expect("tables");
         let lengths = [0, 1, TOGETHER - 1, TOGETHER, TOGETHER + 1, 2 * TOGETHER, 3 * TOGETHER + 5];
         let samples: Vec<CounterSample> = (0..).zip(lengths).map(|(number, length)| sample(number, length)).collect();
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in &samples {
-            write(&transaction, &mut known, sample).expect("room");
+            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
         }
         transaction.commit().expect("room");
         let numbered: i64 =
@@ -255,12 +276,13 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("a database");
         connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
         connection.execute_batch(COUNTER_TABLES).expect("tables");
+        connection.execute_batch(CHECKSUM_TABLES).expect("tables");
         let (first, mut second) = (sample(0, 7), sample(1, 7));
         second.entries[0].values.reverse();
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in [&first, &second] {
-            write(&transaction, &mut known, sample).expect("room");
+            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
         }
         let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / 1000) FROM counters";
         let all: [i64; 4] = transaction

@@ -50,6 +50,12 @@ impl fmt::Display for StoreError {
                 "{} is not a run file ({why}); name one that `plimsoll run` wrote, which ends in .plimsoll",
                 path.display()
             ),
+            // The format is the last thing that is written when a file is made.
+            StoreError::OtherFormat(path, 0) => write!(
+                f,
+                "the run of {} was killed while its file was made, so nothing is recorded; remove the file, and start the run again",
+                path.display()
+            ),
             StoreError::OtherFormat(path, format) => write!(
                 f,
                 "{} has format {format}, and this version reads format {}; use the version of Plimsoll that made it (`SELECT version FROM run`)",

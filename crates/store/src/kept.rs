@@ -1,5 +1,6 @@
 //! The sums beside the samples: kept while they are written, and taken instead of them when figures are wanted.
 
+use crate::checksums::{self, Part, Single};
 use crate::values::{Problem, each, small};
 use model::digest::{Block, Frame, Held, Span, Sums};
 use model::{IntervalSample, Plan};
@@ -74,12 +75,9 @@ impl Keeper {
         Keeper { blocks, taken: 0, least, next, has_written: false, state: State::Kept }
     }
 
-    /// Before a sample is written: what it is too far away from is a block of its own.
-    pub fn before(&mut self, transaction: &Transaction<'_>, sample: &IntervalSample) -> rusqlite::Result<()> {
-        match self.blocks.get(&sample.stage).is_some_and(|block| !block.reaches(sample)) {
-            true => self.write(transaction),
-            false => Ok(()),
-        }
+    /// Whether a sample that is about to be written is too far away from what was taken in, which is then a block of its own.
+    pub fn is_away(&self, sample: &IntervalSample) -> bool {
+        self.blocks.get(&sample.stage).is_some_and(|block| !block.reaches(sample))
     }
 
     /// Takes in a sample that was written.
@@ -127,7 +125,10 @@ impl Keeper {
     /// if they cannot be kept.
     pub fn settle(&mut self, transaction: &Transaction<'_>, is_end: bool) -> rusqlite::Result<()> {
         if self.state == State::Void {
-            return transaction.execute_batch("DELETE FROM sums; DELETE FROM stage_sums");
+            return transaction.execute_batch(
+                "DELETE FROM sums; DELETE FROM stage_sums;
+                 DELETE FROM checksums WHERE part IN ('sums', 'stage_sums', 'stage_times')",
+            );
         }
         match self.taken >= self.least || (is_end && self.has_written) {
             true => self.write(transaction),
@@ -142,7 +143,8 @@ impl Keeper {
         }
     }
 
-    fn write(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    /// Writes what was taken in as a block. The checksums of all that was written before it have to be in the file.
+    pub fn write(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let blocks = std::mem::take(&mut self.blocks);
         self.taken = 0;
         if blocks.is_empty() {
@@ -153,11 +155,24 @@ impl Keeper {
         let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES (?, ?, ?, ?, ?)";
         transaction.prepare_cached(insert)?.execute(row)?;
         let block = transaction.last_insert_rowid();
+        let mut checksum = checksums::of_values(params![
+            block,
+            blocks.len() as i64,
+            reach.samples,
+            reach.errors,
+            reach.workers,
+            reach.worker_samples
+        ])?;
         for (stage, sums) in blocks {
             let sums = sums.encode();
             let row = params![block, stage, sums.spans, sums.sums, sums.times];
             transaction.prepare_cached("INSERT INTO stage_sums VALUES (?, ?, ?, ?, ?)")?.execute(row)?;
+            let number = transaction.last_insert_rowid();
+            checksums::write(transaction, Part::StageSums, number, checksums::of_values(params![sums.sums])?)?;
+            checksums::write(transaction, Part::StageTimes, number, checksums::of_values(params![sums.times])?)?;
+            checksum = checksum.wrapping_add(checksums::of_values(params![block, stage, sums.spans])?);
         }
+        checksums::write(transaction, Part::Sums, block, checksum)?;
         self.has_written = true;
         Ok(())
     }
@@ -177,6 +192,8 @@ struct KeptBlock {
     /// How many stages it has sums of.
     planned: i64,
     stages: Vec<StageSums>,
+    /// Of what is read of all of it.
+    checksum: u64,
 }
 
 #[derive(Debug)]
@@ -227,12 +244,28 @@ impl Kept {
                 return Err("sums belong to a host that is not there".into());
             }
             block.stages.push(StageSums { row: row.get(0)?, at: place, held });
+            block.checksum = block.checksum.wrapping_add(checksums::of_columns(row, 1..=3)?);
             Ok(())
         })?;
+        kept.check(connection)?;
         match kept.blocks.iter().all(|block| block.stages.len() as i64 == block.planned) {
             true => Ok(kept),
             false => Err("sums of some stages are missing".into()),
         }
+    }
+
+    /// Whether its blocks are those that were written, all of them, as they were.
+    fn check(&self, connection: &Connection) -> Result<(), Problem> {
+        if self.blocks.is_empty() || !checksums::are_there(connection)? {
+            return Ok(());
+        }
+        let written: i64 =
+            connection.query_row("SELECT count(*) FROM checksums WHERE part = 'sums'", [], |row| row.get(0))?;
+        if written != self.blocks.len() as i64 {
+            return Err("some of its sums are missing".into());
+        }
+        let mut checks = Single::of(connection, Part::Sums)?;
+        self.blocks.iter().try_for_each(|block| checks.check(block.number, block.checksum))
     }
 
     /// Adds them up, one frame and one sum for each stage that began. What could not be taken from them is handed back.
@@ -247,8 +280,15 @@ impl Kept {
             return Ok(again);
         }
         let mut row_of = connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
+        let (mut sums_check, mut times_check) =
+            (Single::of(connection, Part::StageSums)?, Single::of(connection, Part::StageTimes)?);
+        let mut last = None;
         for block in &self.blocks {
             for stage in &block.stages {
+                if let Some(before) = last.replace(stage.at).filter(|before| *before != stage.at) {
+                    let sums: &mut Sums = &mut sums[before];
+                    sums.pack();
+                }
                 let Some((_, frame)) = frames.get(stage.at) else { continue };
                 let Some(is_counted) = stage.held.is_counted(frame) else {
                     again.push(Again { reach: block.reach, at: stage.at });
@@ -256,7 +296,11 @@ impl Kept {
                 };
                 let mut rows = row_of.query([stage.row])?;
                 let Some(row) = rows.next()? else { return Err("sums of some stages are missing".into()) };
+                sums_check.check(stage.row, checksums::of_columns(row, 0..=0)?)?;
                 let times = if frame.is_any_timed() { Some(blob(row, 1)?) } else { None };
+                if times.is_some() {
+                    times_check.check(stage.row, checksums::of_columns(row, 1..=1)?)?;
+                }
                 sums[stage.at].take_block(frame, (&stage.held, is_counted), blob(row, 0)?, times)?;
             }
         }
@@ -278,7 +322,13 @@ fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
         if !from.is_within(&to) {
             return Err("its sums do not follow one another".into());
         }
-        blocks.push(KeptBlock { number: row.get(0)?, reach: (from, to), planned: row.get(1)?, stages: Vec::new() });
+        blocks.push(KeptBlock {
+            number: row.get(0)?,
+            reach: (from, to),
+            planned: row.get(1)?,
+            stages: Vec::new(),
+            checksum: checksums::of_row(row)?,
+        });
         Ok(())
     })?;
     match blocks.last().is_none_or(|last| Reach::now(connection).is_ok_and(|now| last.reach.1.is_within(&now))) {

@@ -3,7 +3,9 @@
 //! A writer that is killed leaves a file that opens and holds every interval that was appended. The tables stand in
 //! `docs/run-file.md`.
 
+mod checksums;
 mod counters;
+mod ends;
 mod error;
 mod kept;
 mod occurrences;
@@ -21,7 +23,7 @@ mod values;
 mod writer;
 
 pub use error::StoreError;
-pub use reader::read;
+pub use reader::{read, read_head};
 pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;
 pub use summed::{read_digests, read_judged};

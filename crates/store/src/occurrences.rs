@@ -1,5 +1,6 @@
 //! What happened at an instant of a run, in a run file.
 
+use crate::checksums::{Part, Sums};
 use crate::values::{Problem, each, number, small, unsigned};
 use model::occurrence::{MOST_DETAIL_BYTES, MOST_LABEL_BYTES, Occurrence, OccurrenceKind, last_lines, one_line};
 use rusqlite::{Connection, Transaction, params};
@@ -8,7 +9,7 @@ use rusqlite::{Connection, Transaction, params};
 const MOST: usize = 100_000;
 
 /// Writes one.
-pub fn write(transaction: &Transaction<'_>, occurrence: &Occurrence) -> rusqlite::Result<()> {
+pub fn write(transaction: &Transaction<'_>, checks: &mut Sums, occurrence: &Occurrence) -> rusqlite::Result<()> {
     let insert = "INSERT INTO occurrences (kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let row = params![
@@ -22,8 +23,7 @@ pub fn write(transaction: &Transaction<'_>, occurrence: &Occurrence) -> rusqlite
         occurrence.status,
         occurrence.duration_ns.map(number)
     ];
-    transaction.prepare_cached(insert)?.execute(row)?;
-    Ok(())
+    checks.insert(transaction, Part::Occurrences, insert, row)
 }
 
 /// All of them, in the order in which they were told; none where the file is from before there were any.

@@ -2,7 +2,9 @@
 
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES};
+use crate::schema::{
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
+};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
 use std::io::Read;
@@ -76,7 +78,7 @@ pub fn open(path: &Path) -> Result<Opened, StoreError> {
     let opened = opened.map_err(damaged)?;
     // All tables as of one moment: a writer that goes on must not add a sample between two of our looks.
     opened.connection.execute_batch("BEGIN").map_err(damaged)?;
-    check_schema(&opened.connection).map_err(|why| StoreError::damaged(path, why))?;
+    check_schema(&opened.connection, header.word(60)).map_err(|why| StoreError::damaged(path, why))?;
     Ok(opened)
 }
 
@@ -197,7 +199,7 @@ impl Header {
         if self.word(68) != APPLICATION_ID {
             return Err(not("it is some other program's SQLite file"));
         }
-        if self.word(60) != FORMAT {
+        if !(OLDEST..=FORMAT).contains(&self.word(60)) {
             return Err(StoreError::OtherFormat(path.to_owned(), self.word(60)));
         }
         let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
@@ -227,11 +229,15 @@ impl Header {
 
 /// Our tables, word for word: a view in a table's place, or a column that is computed, could keep a reader busy for ever.
 /// What somebody added for themselves is not looked at.
-fn check_schema(connection: &Connection) -> Result<(), String> {
+fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
     check_tables(connection, TABLES)?;
+    if format > OLDEST {
+        check_tables(connection, CHECKSUM_TABLES)?;
+    }
     // Files of earlier versions lack some of these.
     for (names, tables) in [
         ("'occurrences'", OCCURRENCE_TABLES),
+        ("'left_over', 'pauses'", END_TABLES),
         ("'sums', 'stage_sums'", SUM_TABLES),
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
     ] {

@@ -2,7 +2,7 @@
 //! indexed without a miss.
 
 use model::Record;
-use model::plan::{Plan, Steady, Work};
+use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
@@ -25,14 +25,29 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if rounds.into_iter().any(|steady| steady != Steady::new(steady.least, steady.most, plan.interval)) {
         return Err("a stage ends when it is steady, by rounds that are none");
     }
+    for (number, host) in (0..).zip(&plan.hosts) {
+        share(plan, number, host)?;
+    }
     let times = plan.stages.iter().map(|stage| stage.stop().time().map_or(0, |time| time.0));
-    let files = plan.hosts.iter().flat_map(model::HostPlan::files).map(|file| file.size.0);
+    let files = plan.hosts.iter().flat_map(HostPlan::files).map(|file| file.size.0);
     let shares = plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.workers);
     let extents = shares.flat_map(|worker| &worker.extents).map(|extent| extent.length);
     match adds_up(times) && adds_up(files) && adds_up(extents) {
         true => Ok(()),
         false => Err("its plan adds up to more than there can be"),
     }
+}
+
+/// Why a host's share cannot be one of the plan.
+fn share(plan: &Plan, number: u32, host: &HostPlan) -> Result<(), &'static str> {
+    if host.host != number || host.interval != plan.interval {
+        return Err("a host has another number or interval than the plan");
+    }
+    let fits = |(number, (of_all, own)): (u32, (&Stage, &HostStage))| own.stage == number && own.kind == of_all.kind;
+    if host.stages.len() != plan.stages.len() || !(0..).zip(plan.stages.iter().zip(&host.stages)).all(fits) {
+        return Err("a host has other stages than the plan");
+    }
+    host.check()
 }
 
 /// What the workers of all hosts do.

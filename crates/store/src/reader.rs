@@ -1,6 +1,8 @@
 //! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is taken at its word.
 
+use crate::checksums::{self, Part};
 use crate::counters;
+use crate::ends;
 use crate::error::StoreError;
 use crate::occurrences;
 use crate::open::open;
@@ -28,6 +30,15 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
     Ok(record)
 }
 
+/// Reads all of a run file but what its hosts did: no stage has samples, counters or sums.
+///
+/// # Errors
+/// As those of [`read`]; what was not read may be damaged.
+pub fn read_head(path: &Path) -> Result<Record, StoreError> {
+    let opened = open(path)?;
+    head(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
+}
+
 /// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.
 pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
     let word: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -43,6 +54,9 @@ fn record(connection: &Connection) -> Result<Record, Problem> {
 
 /// All of a run but what its hosts did.
 pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
+    if checksums::are_there(connection)? {
+        checksums::check_whole(connection)?;
+    }
     let (plan, version, started, ended, state, reason) = connection.query_row(
         "SELECT plan, version, started_unix_ns, ended_unix_ns, state, reason FROM run LIMIT 1",
         [],
@@ -58,12 +72,14 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
+    ends::read(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
     record.occurrences = occurrences::read(connection)?;
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
         (Some(when), Some("interrupted")) => Some((unsigned(when)?, RunEnd::Interrupted)),
         (Some(when), Some("failed")) => Some((unsigned(when)?, RunEnd::Failed(reason.unwrap_or_default()))),
+        (Some(when), Some("panicked")) => Some((unsigned(when)?, RunEnd::Panicked(reason.unwrap_or_default()))),
         (None, None) => None,
         _ => return Err("its end is none that a run can have".into()),
     };
@@ -92,6 +108,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             Some("complete") => Some(StageEnd::Complete),
             Some("interrupted") => Some(StageEnd::Interrupted),
             Some("failed") => Some(StageEnd::Failed(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
+            Some("panicked") => Some(StageEnd::Panicked(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
             Some(_) => return Err("a stage ended in a way that is none".into()),
         };
         stages.push(StageRecord {
@@ -99,6 +116,7 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             started_unix_ns: unsigned(row.get(1)?)?,
             end,
             starts: Vec::new(),
+            ends: Vec::new(),
             samples: Vec::new(),
             counters: Vec::new(),
             digest: None,
@@ -138,8 +156,7 @@ pub(crate) fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
 /// Puts the samples into their stages. Every table is read once, in the order of its rows, which is that of writing.
 fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     let mut samples: BTreeMap<Key, IntervalSample> = BTreeMap::new();
-    let query = "SELECT stage, host, interval, phase, start_ns, length_ns FROM intervals";
-    each(connection, query, |row| {
+    each_checked(connection, Part::Intervals, |row| {
         let (stage, interval, host) = key(row)?;
         let phase = Phase::from_name(&row.get::<_, String>(3)?).ok_or("a phase is none that a stage can have")?;
         let (start_ns, length_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
@@ -155,6 +172,24 @@ fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Probl
         record.ok_or("a sample belongs to a stage that never began")?.samples.push(sample);
     }
     Ok(())
+}
+
+/// Hands every row of a table to `take`, in the order of writing where it has one, and holds them all against their checksum.
+pub(crate) fn each_checked(
+    connection: &Connection,
+    part: Part,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let order = if part == Part::Intervals { "" } else { " ORDER BY rowid" };
+    let mut sum = 0u64;
+    each(connection, &format!("SELECT * FROM {}{order}", part.name()), |row| {
+        sum = sum.wrapping_add(checksums::of_row(row)?);
+        take(row)
+    })?;
+    match checksums::are_there(connection)? {
+        true => checksums::check(connection, part, (0, i64::MAX), sum),
+        false => Ok(()),
+    }
 }
 
 fn sample_of<'a>(
@@ -176,8 +211,7 @@ fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
 }
 
 fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
-    let query = "SELECT stage, host, interval, work, op, ios, bytes, latency FROM samples ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::Samples, |row| {
         let (work, op) = work_and_op(row)?;
         let sample = OpSample {
             work,
@@ -185,7 +219,7 @@ fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>
             ios: unsigned(row.get(5)?)?,
             bytes: unsigned(row.get(6)?)?,
             errors: Vec::new(),
-            latency: EncodedHistogram(row.get(7)?),
+            latency: EncodedHistogram(row.get(12)?),
             raw_latencies: Vec::new(),
         };
         let ops = &mut sample_of(samples, row)?.ops;
@@ -195,15 +229,13 @@ fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>
         ops.push(sample);
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, work, op, errno, count FROM errors ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::Errors, |row| {
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
         let count = unsigned(row.get(6)?)?;
         op_of(samples, row)?.errors.push((errno, count));
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, work, op, latencies FROM raw_latencies ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::RawLatencies, |row| {
         let bytes: Vec<u8> = row.get(5)?;
         let (values, rest) = bytes.as_chunks::<8>();
         if !rest.is_empty() {
@@ -215,8 +247,7 @@ fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>
 }
 
 fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
-    let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::Workers, |row| {
         let worker = WorkerSample {
             worker: small(row.get(3)?)?,
             cpu_user_ns: unsigned(row.get(4)?)?,
@@ -227,17 +258,14 @@ fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSam
         sample_of(samples, row)?.workers.push(worker);
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::WorkerSamples, |row| {
         let number = small(row.get(3)?)?;
         let (ios, bytes, errors) = (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
         let counts = WorkerOp { op: op(row, 4)?, ios, bytes, errors };
         worker_of(samples, row, number)?.ops.push(counts);
         Ok(())
     })?;
-    let query = "SELECT stage, host, interval, worker, base, sent, completed, durable, overtaken, failed, more_failed
-        FROM write_marks ORDER BY rowid";
-    each(connection, query, |row| {
+    each_checked(connection, Part::WriteMarks, |row| {
         let number = small(row.get(3)?)?;
         let mark = mark(row)?;
         worker_of(samples, row, number)?.mark = Some(mark);

@@ -1,9 +1,10 @@
 //! The rows of a run file, one by one in the order of writing: none is held.
 
+use crate::checksums::{self, Part, Single};
 use crate::counters;
 use crate::error::StoreError;
 use crate::open::open;
-use crate::reader::op;
+use crate::reader::{each_checked, op};
 use crate::values::{Problem, each, small, unsigned};
 use model::histogram::EncodedHistogram;
 use model::rows::{CounterRow, SampleRow};
@@ -23,44 +24,85 @@ pub enum Halted<E> {
 /// Hands out what each host did in each interval, by work and operation.
 ///
 /// # Errors
-/// The file cannot be read or is damaged, or `take` failed.
+/// The file cannot be read or is damaged, or `take` failed. That rows do not fit their checksum shows when all were handed out.
 pub fn each_sample<E>(path: &Path, take: impl FnMut(SampleRow) -> Result<(), E>) -> Result<(), Halted<E>> {
     // A row whose interval is missing must not vanish in silence.
-    let query = "SELECT samples.stage, samples.host, samples.interval, samples.work, samples.op, samples.ios, samples.bytes, samples.errors,
-            samples.latency, intervals.phase, intervals.start_ns, intervals.length_ns
+    let query = "SELECT samples.*, intervals.phase, intervals.start_ns, intervals.length_ns
         FROM samples LEFT JOIN intervals ON intervals.stage = samples.stage AND intervals.host = samples.host
             AND intervals.interval = samples.interval ORDER BY samples.rowid";
-    hand_out(path, |_| Ok(Some(query)), sample, take)
+    let mut sum = 0u64;
+    let made = |row: &Row<'_>| {
+        sum = sum.wrapping_add(checksums::of_columns(row, 0..=LATENCY)?);
+        sample(row)
+    };
+    let opened = open(path).map_err(Halted::File)?;
+    check_head(&opened.connection)
+        .and_then(|()| each_checked(&opened.connection, Part::Intervals, |_| Ok(())))
+        .map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))?;
+    hand_out(path, &opened.connection, query, made, take)?;
+    let is_checked = checksums::are_there(&opened.connection);
+    let checked = is_checked.and_then(|is_checked| match is_checked {
+        true => checksums::check(&opened.connection, Part::Samples, (0, i64::MAX), sum),
+        false => Ok(()),
+    });
+    checked.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
+}
+
+/// The last column of `samples`.
+const LATENCY: usize = 12;
+
+/// Whether what a run is begins as it was written.
+fn check_head(connection: &Connection) -> Result<(), Problem> {
+    if checksums::are_there(connection)? { checksums::check_whole(connection) } else { Ok(()) }
 }
 
 /// Hands out what each host's kernel counted in each interval. A file from before there were counters has none.
 ///
 /// # Errors
-/// As those of [`each_sample`].
+/// As those of [`each_sample`]; that a sample of counters does not fit its checksum shows when it was handed out.
 pub fn each_counter<E>(path: &Path, take: impl FnMut(CounterRow) -> Result<(), E>) -> Result<(), Halted<E>> {
     let query = "SELECT counter_samples.stage, counter_samples.host, counter_samples.number, counter_samples.start_ns,
-            counter_samples.length_ns, counter_series.layer, counter_series.name, counter_series.metric, counters.value
+            counter_samples.length_ns, counter_samples.notes, counter_series.layer, counter_series.name, counter_series.metric,
+            counters.series, counters.value, counters.sample
         FROM counters LEFT JOIN counter_samples USING (sample) LEFT JOIN counter_series USING (series) ORDER BY counters.rowid";
-    let query = |connection: &Connection| Ok(counters::are_there(connection)?.then_some(query));
-    hand_out(path, query, counter, take)
+    let file = |problem: Problem| Halted::File(StoreError::damaged(path, problem.0));
+    let opened = open(path).map_err(Halted::File)?;
+    if !counters::are_there(&opened.connection).map_err(file)? {
+        return Ok(());
+    }
+    check_head(&opened.connection).map_err(file)?;
+    let mut checks = Single::of(&opened.connection, Part::Counters).map_err(file)?;
+    let mut current: Option<(i64, u64)> = None;
+    let made = |row: &Row<'_>| {
+        let (sample, value) = (row.get(11)?, checksums::of_columns(row, 9..=10)?);
+        match &mut current {
+            Some((known, sum)) if *known == sample => *sum = sum.wrapping_add(value),
+            _ => {
+                let begun = (sample, checksums::of_columns(row, 0..=5)?.wrapping_add(value));
+                if let Some((before, sum)) = current.replace(begun) {
+                    checks.check(before, sum)?;
+                }
+            }
+        }
+        counter(row)
+    };
+    hand_out(path, &opened.connection, query, made, take)?;
+    current.map_or(Ok(()), |(last, sum)| checks.check(last, sum)).map_err(file)
 }
 
 /// Runs a query, makes each of its rows a value and hands that out.
 fn hand_out<T, E>(
     path: &Path,
-    query: impl Fn(&Connection) -> Result<Option<&'static str>, Problem>,
-    made: impl Fn(&Row<'_>) -> Result<T, Problem>,
+    connection: &Connection,
+    query: &str,
+    mut made: impl FnMut(&Row<'_>) -> Result<T, Problem>,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
-    let opened = open(path).map_err(Halted::File)?;
     let mut refused = None;
-    let ended = query(&opened.connection).and_then(|query| {
-        let Some(query) = query else { return Ok(()) };
-        each(&opened.connection, query, |row| {
-            take(made(row)?).map_err(|error| {
-                refused = Some(error);
-                Problem::from("the reading was stopped")
-            })
+    let ended = each(connection, query, |row| {
+        take(made(row)?).map_err(|error| {
+            refused = Some(error);
+            Problem::from("the reading was stopped")
         })
     });
     match (refused, ended) {
@@ -70,30 +112,30 @@ fn hand_out<T, E>(
 }
 
 fn sample(row: &Row<'_>) -> Result<SampleRow, Problem> {
-    let phase: Option<String> = row.get(9)?;
+    let phase: Option<String> = row.get(LATENCY + 1)?;
     let phase = phase.ok_or("a row belongs to an interval that is not there")?;
     let sample = SampleRow {
         stage: small(row.get(0)?)?,
         host: small(row.get(1)?)?,
         interval: small(row.get(2)?)?,
         phase: Phase::from_name(&phase).ok_or("a phase is none that a stage can have")?,
-        start_ns: unsigned(row.get(10)?)?,
-        length_ns: unsigned(row.get(11)?)?,
+        start_ns: unsigned(row.get(LATENCY + 2)?)?,
+        length_ns: unsigned(row.get(LATENCY + 3)?)?,
         work: small(row.get(3)?)?,
         op: op(row, 4)?,
         ios: unsigned(row.get(5)?)?,
         bytes: unsigned(row.get(6)?)?,
         errors: unsigned(row.get(7)?)?,
-        latency: EncodedHistogram(row.get(8)?),
+        latency: EncodedHistogram(row.get(LATENCY)?),
     };
     Ok(sample)
 }
 
 fn counter(row: &Row<'_>) -> Result<CounterRow, Problem> {
     let stage: Option<i64> = row.get(0)?;
-    let layer: Option<String> = row.get(5)?;
+    let layer: Option<String> = row.get(6)?;
     let layer = layer.ok_or("a counter has no name")?;
-    let (layer, metric) = counters::words(&layer, &row.get::<_, String>(7)?)?;
+    let (layer, metric) = counters::words(&layer, &row.get::<_, String>(8)?)?;
     Ok(CounterRow {
         stage: small(stage.ok_or("a counter belongs to a sample that is not there")?)?,
         host: small(row.get(1)?)?,
@@ -101,8 +143,8 @@ fn counter(row: &Row<'_>) -> Result<CounterRow, Problem> {
         start_ns: unsigned(row.get(3)?)?,
         length_ns: unsigned(row.get(4)?)?,
         layer,
-        name: row.get(6)?,
+        name: row.get(7)?,
         metric,
-        value: unsigned(row.get(8)?)?,
+        value: unsigned(row.get(10)?)?,
     })
 }

@@ -1,7 +1,10 @@
 //! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
 
-/// The version of the tables and of the plan in them. A file with another one is refused.
-pub const FORMAT: u32 = 3;
+/// The version of the tables and of the plan in them. A file of a later one is refused, and one from before [`OLDEST`].
+pub const FORMAT: u32 = 4;
+
+/// The oldest version that is read: its files have no checksums.
+pub const OLDEST: u32 = 3;
 
 /// Tells a run file from other SQLite files: `PLIM` in ASCII.
 pub const APPLICATION_ID: u32 = 0x504C_494D;
@@ -68,6 +71,22 @@ CREATE TABLE occurrences (
     occurrence INTEGER PRIMARY KEY, kind TEXT NOT NULL, stage INTEGER, at_ns INTEGER NOT NULL, unix_ns INTEGER NOT NULL, host INTEGER,
     label TEXT NOT NULL, detail TEXT NOT NULL, status INTEGER, duration_ns INTEGER
 );
+";
+
+/// The tables of what hosts had left over at the end of a stage. A fresh run file has them; those of versions without them do not, and are read
+/// all the same.
+pub const END_TABLES: &str = "
+CREATE TABLE left_over (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, late BLOB NOT NULL, never BLOB NOT NULL
+);
+CREATE TABLE pauses (stage INTEGER NOT NULL, host INTEGER NOT NULL, at_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL);
+";
+
+/// The checksums of all other tables: every file has them from format 4 on.
+pub const CHECKSUM_TABLES: &str = "
+CREATE TABLE checksums (
+    part TEXT NOT NULL, row INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (part, row)
+) WITHOUT ROWID;
 ";
 
 /// The tables of what the samples come to. A fresh run file has them, and nothing in them as long as it has few samples; files of versions without

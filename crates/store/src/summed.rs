@@ -1,5 +1,6 @@
 //! Reads a run file without holding its samples: they are added up as they come, by several threads, each of which has a part of the rows.
 
+use crate::checksums::{self, Part as Checked};
 use crate::counters;
 use crate::error::StoreError;
 use crate::kept::{Again, Kept, Reach};
@@ -60,7 +61,15 @@ fn read_from(path: &Path, source: &Source, wish: Wish) -> Result<Record, StoreEr
 
 /// SQLite's check of its pages, without the tables of which every row is looked at later: it takes longer than all else.
 fn check_rest(connection: &Connection) -> Result<(), Problem> {
-    for table in ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes"] {
+    let has = |table: &str| {
+        let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?";
+        connection.query_row(query, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+    };
+    for table in ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes", "checksums"] {
+        // Files of earlier formats have no checksums.
+        if table == "checksums" && !has(table)? {
+            continue;
+        }
         let word: String = connection.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
         if word != "ok" {
             return Err(Problem(word));
@@ -93,17 +102,18 @@ fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
 fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec<Sums>, Problem> {
     let mut sums = vec![Sums::default(); stages.0.len()];
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
-    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, &kept.reach(), &again, rows);
+    let is_checked = checksums::are_there(&source.opened.connection)?;
+    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, (&kept.reach(), &again), rows);
     let mut is_whole = true;
-    is_whole &= scan(source, &left("samples", |reach| reach.samples), &mut sums, |connection, part, sums| {
+    is_whole &= scan(source, &left(Checked::Samples, |reach| reach.samples), &mut sums, |connection, part, sums| {
         ops(connection, part, stages, sums)
     })?;
-    is_whole &= scan(source, &left("workers", |reach| reach.workers), &mut sums, |connection, part, sums| {
+    is_whole &= scan(source, &left(Checked::Workers, |reach| reach.workers), &mut sums, |connection, part, sums| {
         workers(connection, part, stages, sums)
     })?;
     let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
     let known = Known(there);
-    let counts = left("worker_samples", |reach| reach.worker_samples);
+    let counts = left(Checked::WorkerSamples, |reach| reach.worker_samples);
     is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
         worker_ops(connection, part, (stages, &known), sums)
     })?;
@@ -111,8 +121,10 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
         // Somebody took rows out, or pages are lost.
         check_pages(&source.opened.connection)?;
     }
-    for part in left("errors", |reach| reach.errors).parts() {
-        errors(&source.opened.connection, part, stages, &mut sums)?;
+    let failed = left(Checked::Errors, |reach| reach.errors);
+    for part in failed.parts() {
+        let (_, sum) = errors(&source.opened.connection, part, stages, &mut sums)?;
+        failed.check(&source.opened.connection, part.rows, sum)?;
     }
     Ok(sums)
 }
@@ -162,7 +174,8 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
     let kept = Kept::find(connection, &begun, hosts, &mut by_stage)?;
     let after = kept.reach().samples;
-    let mut spans: Vec<(usize, u32, Vec<Span>)> = Vec::new();
+    let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Vec::len).sum();
+    let mut spans: Vec<(usize, u32, Vec<Span>, u64)> = Vec::new();
     // With the first interval that no sum has; there is no more of it where there is none.
     let next =
         |at: usize, host| by_stage[at].get(&host).and_then(|spans: &Vec<Span>| spans.last()).map(|span| span.interval);
@@ -173,8 +186,10 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     let rows: i64 = connection.query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
     let parts = source.threads(rows.saturating_sub(after));
     let of_jobs = |connection: &Connection, jobs: &[(usize, u32, Option<u32>)]| {
-        let found =
-            jobs.iter().map(|(at, host, after)| Ok((*at, *host, spans_of(connection, begun[*at], *host, *after)?)));
+        let found = jobs.iter().map(|(at, host, after)| {
+            let (spans, sum) = spans_of(connection, begun[*at], *host, *after)?;
+            Ok((*at, *host, spans, sum))
+        });
         found.collect::<Result<Vec<_>, Problem>>()
     };
     if parts < 2 {
@@ -184,7 +199,11 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
         let found = source.side_by_side(chunks.collect(), &of_jobs)?;
         found.into_iter().for_each(|found| spans.extend(found));
     }
-    for (at, host, found) in spans.into_iter().filter(|(.., found)| !found.is_empty()) {
+    if checksums::are_there(connection)? {
+        let sum = spans.iter().fold(0u64, |sum, (.., of_job)| sum.wrapping_add(*of_job));
+        checksums::check(connection, Checked::Intervals, (summed as i64, i64::MAX), sum)?;
+    }
+    for (at, host, found, _) in spans.into_iter().filter(|(.., found, _)| !found.is_empty()) {
         by_stage[at].entry(host).or_default().extend(found);
     }
     let frame = |(number, spans): (u32, _)| {
@@ -216,21 +235,21 @@ fn check_begun(connection: &Connection, begun: &[u32], hosts: u32) -> Result<(),
     Ok(())
 }
 
-/// A host's intervals of a stage behind one of them, in the order of the key.
-fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) -> Result<Vec<Span>, Problem> {
-    let query = "SELECT interval, phase, start_ns, length_ns FROM intervals WHERE stage = ? AND host = ? AND interval > ? \
-                 ORDER BY interval";
+/// A host's intervals of a stage behind one of them, in the order of the key, with the sum of their checksums.
+fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) -> Result<(Vec<Span>, u64), Problem> {
+    let query = "SELECT * FROM intervals WHERE stage = ? AND host = ? AND interval > ? ORDER BY interval";
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query(params![stage, host, after.map_or(i64::MIN, i64::from)])?;
-    let mut spans = Vec::new();
+    let (mut spans, mut sum) = (Vec::new(), 0u64);
     while let Some(row) = rows.next()? {
-        let phase = row.get_ref(1)?.as_str().ok().and_then(Phase::from_name);
+        sum = sum.wrapping_add(checksums::of_row(row)?);
+        let phase = row.get_ref(3)?.as_str().ok().and_then(Phase::from_name);
         let phase = phase.ok_or("a phase is none that a stage can have")?;
-        let (start_ns, length_ns) = (unsigned(row.get(2)?)?, unsigned(row.get(3)?)?);
-        spans.push(Span { start_ns, length_ns, interval: small(row.get(0)?)?, phase });
+        let (start_ns, length_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
+        spans.push(Span { start_ns, length_ns, interval: small(row.get(2)?)?, phase });
     }
     spans.shrink_to_fit();
-    Ok(spans)
+    Ok((spans, sum))
 }
 
 type Rows = (i64, i64);
@@ -251,19 +270,29 @@ impl Part {
 
 /// The rows of a table that no sum stands for.
 struct Left {
-    table: &'static str,
+    table: Checked,
+    /// Whether the file has checksums.
+    is_checked: bool,
     /// All behind this number.
     after: i64,
     again: Vec<Part>,
 }
 
 impl Left {
-    fn of(table: &'static str, reach: &Reach, again: &[Again], rows: fn(&Reach) -> i64) -> Left {
+    fn of(table: Checked, is_checked: bool, (reach, again): (&Reach, &[Again]), rows: fn(&Reach) -> i64) -> Left {
         let part = |again: &Again| {
             let (after, last) = (rows(&again.reach.0), rows(&again.reach.1));
             Part { rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last), only: Some(again.at) }
         };
-        Left { table, after: rows(reach), again: again.iter().map(part).collect() }
+        Left { table, is_checked, after: rows(reach), again: again.iter().map(part).collect() }
+    }
+
+    /// Whether these rows, which are all from one block's end to another's, have this sum of checksums.
+    fn check(&self, connection: &Connection, (first, last): Rows, sum: u64) -> Result<(), Problem> {
+        match self.is_checked {
+            true => checksums::check(connection, self.table, (first.saturating_sub(1).max(0), last), sum),
+            false => Ok(()),
+        }
     }
 
     /// All behind the sums.
@@ -282,20 +311,24 @@ fn scan(
     source: &Source,
     left: &Left,
     sums: &mut [Sums],
-    take: impl Fn(&Connection, Part, &mut [Sums]) -> Result<u64, Problem> + Sync,
+    take: impl Fn(&Connection, Part, &mut [Sums]) -> Result<Taken, Problem> + Sync,
 ) -> Result<bool, Problem> {
+    let connection = &source.opened.connection;
     for part in &left.again {
-        take(&source.opened.connection, *part, sums)?;
+        let (_, sum) = take(connection, *part, sums)?;
+        left.check(connection, part.rows, sum)?;
     }
     let ends = |end: &str| {
-        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table);
-        source.opened.connection.query_row(&query, [], |row| row.get::<_, i64>(0))
+        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table.name());
+        connection.query_row(&query, [], |row| row.get::<_, i64>(0))
     };
     let (first, last) = (if left.after > 0 { left.after.saturating_add(1) } else { ends("min")? }, ends("max")?);
     let wanted = if last > 0 && last >= first { last.abs_diff(first).saturating_add(1) } else { 0 };
     let parts = source.threads(last.saturating_sub(first));
     if parts < 2 {
-        return Ok(take(&source.opened.connection, left.rest(), sums)? == wanted);
+        let (taken, sum) = take(connection, left.rest(), sums)?;
+        left.check(connection, left.rest().rows, sum)?;
+        return Ok(taken == wanted);
     }
     let step = last.saturating_sub(first) / parts as i64 + 1;
     let from = |part: i64| first.saturating_add(step.saturating_mul(part));
@@ -308,31 +341,37 @@ fn scan(
             sums.iter_mut().for_each(Sums::close);
             Ok((taken, sums))
         })?;
-    let mut taken = 0u64;
-    for (rows, part) in found {
-        taken = taken.saturating_add(rows);
+    let (mut taken, mut sum) = (0u64, 0u64);
+    for ((rows, of_rows), part) in found {
+        (taken, sum) = (taken.saturating_add(rows), sum.wrapping_add(of_rows));
         for (mine, theirs) in sums.iter_mut().zip(part) {
             mine.merge(theirs)?;
+            mine.pack();
         }
     }
+    left.check(connection, left.rest().rows, sum)?;
     Ok(taken == wanted)
 }
 
-/// Hands every row of a range to `take`; how many they were.
+/// How many rows were taken in, and the sum of their checksums.
+type Taken = (u64, u64);
+
+/// Hands every row of a range to `take`.
 fn each_in(
     connection: &Connection,
     query: &str,
     rows: Rows,
     mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
-) -> Result<u64, Problem> {
+) -> Result<Taken, Problem> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query([rows.0, rows.1])?;
-    let mut taken = 0;
+    let (mut taken, mut sum) = (0, 0u64);
     while let Some(row) = rows.next()? {
+        sum = sum.wrapping_add(checksums::of_row(row)?);
         take(row)?;
         taken += 1;
     }
-    Ok(taken)
+    Ok((taken, sum))
 }
 
 fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
@@ -340,21 +379,26 @@ fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
     op.ok_or_else(|| "an operation is none".into())
 }
 
-fn ops(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
-    let query = "SELECT stage, host, interval, work, op, ios, bytes, latency FROM samples WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+fn ops(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
+    let query = "SELECT * FROM samples WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    // Stages stand one behind the other: those that are over take little room.
+    let mut last = None;
     each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
         if !part.takes(at) {
             return Ok(());
         }
+        if let Some(before) = last.replace(at).filter(|before| *before != at) {
+            sums[before].pack();
+        }
         let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
         let done = OpRow { work, op, ios: unsigned(row.get(5)?)?, bytes: unsigned(row.get(6)?)? };
-        let latency = row.get_ref(7)?.as_blob().map_err(|_| "a histogram is none")?;
+        let latency = row.get_ref(12)?.as_blob().map_err(|_| "a histogram is none")?;
         Ok(sums[at].op(&stages.0[at].1, place, done, latency)?)
     })
 }
 
-fn workers(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<u64, Problem> {
+fn workers(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
     let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers \
                  WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
     each_in(connection, query, part.rows, |row| {
@@ -373,7 +417,7 @@ fn worker_ops(
     part: Part,
     (stages, known): (&Stages, &Known),
     sums: &mut [Sums],
-) -> Result<u64, Problem> {
+) -> Result<Taken, Problem> {
     let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples \
                  WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
     each_in(connection, query, part.rows, |row| {
@@ -394,7 +438,7 @@ fn worker_ops(
 }
 
 /// Failed requests, once all operations are there. They are few, or else nothing is as fast as it should be.
-fn errors(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<(), Problem> {
+fn errors(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
     let query =
         "SELECT stage, host, interval, work, op, errno, count FROM errors WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
     each_in(connection, query, part.rows, |row| {
@@ -406,7 +450,6 @@ fn errors(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
         Ok(sums[at].errors(place, of, errno, unsigned(row.get(6)?)?)?)
     })
-    .map(|_| ())
 }
 
 #[cfg(test)]
@@ -447,8 +490,10 @@ mod tests {
         read_from(path, &Source::shared_by(path, threads)?, Wish { is_small, is_judged: false })
     }
 
+    /// By hand, which is said by taking the checksums away.
     fn change(path: &Path, sql: &str) {
-        Connection::open(path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+        let sql = format!("DELETE FROM checksums; {sql}");
+        Connection::open(path).and_then(|connection| connection.execute_batch(&sql)).expect("a changed file");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the kernels' counters of measurements come to, without holding them. A day on many hosts has more of them than can be looked at while
 //! somebody waits: of such a run, intervals are taken evenly out of all.
 
+use crate::checksums::{self, Part, Single};
 use crate::counters::{are_there, series};
 use crate::search::{self, Bracket};
 use crate::source::Source;
@@ -211,11 +212,13 @@ impl Taker<'_> {
         let (connection, wanted) = (self.connection, self.wanted);
         let mut rows = connection
             .prepare_cached("SELECT rowid, sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid")?;
-        let mut heads = connection
-            .prepare_cached("SELECT stage, host, number, start_ns, length_ns FROM counter_samples WHERE sample = ?")?;
+        let mut heads = connection.prepare_cached(
+            "SELECT stage, host, number, start_ns, length_ns, notes FROM counter_samples WHERE sample = ?",
+        )?;
+        let mut checks = Single::of(connection, Part::Counters)?;
         let mut rows = rows.query([first])?;
         let mut current: Option<(i64, CounterSample)> = None;
-        let mut values = 0;
+        let (mut values, mut sum) = (0, 0u64);
         while let Some(row) = rows.next()? {
             let number: i64 = row.get(1)?;
             if !goes_on(row.get(0)?, number) {
@@ -226,12 +229,14 @@ impl Taker<'_> {
             }
             before = None;
             if current.as_ref().is_none_or(|(known, _)| *known != number) {
-                let begun = head(&mut heads, number)?;
-                if let Some((_, whole)) = current.replace((number, begun)) {
+                let (begun, of_head) = head(&mut heads, number)?;
+                if let Some((before, whole)) = current.replace((number, begun)) {
+                    checks.check(before, sum)?;
                     self.take(&whole);
                 }
-                values = 0;
+                (values, sum) = (0, of_head);
             }
+            sum = sum.wrapping_add(checksums::of_columns(row, 2..=3)?);
             values += 1;
             if values > MOST_OF_SAMPLE {
                 return Err("a sample of counters has more values than any host".into());
@@ -244,7 +249,8 @@ impl Taker<'_> {
                 None => sample.entries.push(Entry { layer: *layer, name: name.clone(), values: vec![value] }),
             }
         }
-        if let Some((_, whole)) = current {
+        if let Some((last, whole)) = current {
+            checks.check(last, sum)?;
             self.take(&whole);
         }
         Ok(())
@@ -274,10 +280,11 @@ fn place(number: u64, all: u128, wanted: u128) -> u128 {
     start + u128::from(mixed >> 32) % end.saturating_sub(start).max(1)
 }
 
-fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<CounterSample, Problem> {
+/// A sample without its values, and the checksum of that.
+fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<(CounterSample, u64), Problem> {
     let mut rows = heads.query(params![sample])?;
     let row = rows.next()?.ok_or("a counter belongs to a sample that is not there")?;
-    Ok(CounterSample {
+    let sample = CounterSample {
         stage: small(row.get(0)?)?,
         host: small(row.get(1)?)?,
         number: small(row.get(2)?)?,
@@ -285,7 +292,8 @@ fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<CounterSample, P
         length_ns: unsigned(row.get(4)?)?,
         entries: Vec::new(),
         notes: Vec::new(),
-    })
+    };
+    Ok((sample, checksums::of_row(row)?))
 }
 
 #[cfg(test)]
@@ -340,7 +348,7 @@ mod tests {
         written(&path, 60);
         // Samples of one, two and, over several parts, very many rows; gaps between them; and one that goes on behind another.
         let connection = Connection::open(&path).expect("a file");
-        let changes = "DELETE FROM counters WHERE sample % 7 = 0 AND rowid % 2 = 0;
+        let changes = "DELETE FROM checksums; DELETE FROM counters WHERE sample % 7 = 0 AND rowid % 2 = 0;
             UPDATE counters SET sample = 100 WHERE sample BETWEEN 101 AND 190;
             INSERT INTO counters SELECT 3, series, value FROM counters WHERE sample = 3;";
         connection.execute_batch(changes).expect("a changed file");

@@ -1,11 +1,15 @@
 //! Writes a run file as the run goes.
 
+use crate::checksums::{Part, Sums};
 use crate::counters::{self, Series};
+use crate::ends;
 use crate::error::StoreError;
 use crate::kept::Keeper;
 use crate::occurrences;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, COUNTER_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES};
+use crate::schema::{
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES,
+};
 use crate::values::number;
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
@@ -27,6 +31,7 @@ pub struct Writer {
     plan: Plan,
     series: Series,
     sums: Keeper,
+    checks: Sums,
     /// Whether the disk was waited for: what was there before the first sample holds then also against a power cut.
     is_settled: bool,
 }
@@ -50,12 +55,13 @@ impl Writer {
         let filled = fill(path, plan, testbed, version, started_unix_ns);
         let (series, sums) = (Series::default(), Keeper::new(plan.hosts.len()));
         filled
-            .map(|connection| Writer {
+            .map(|(connection, checks)| Writer {
                 path: path.to_owned(),
                 connection,
                 plan: plan.clone(),
                 series,
                 sums,
+                checks,
                 is_settled: false,
             })
             .map_err(|error| {
@@ -88,16 +94,20 @@ impl Writer {
     /// As [`append`](Self::append).
     pub fn append_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
         let (plan, series, sums) = (&mut self.plan, &mut self.series, &mut self.sums);
+        let mut checks = self.checks;
         let written = self.connection.transaction().and_then(|transaction| {
             for event in events {
                 if let Event::PointAdded(addition) = event {
                     plan.add(addition);
                 }
-                write(&transaction, plan, (series, sums), event)?;
+                write(&transaction, plan, (series, sums, &mut checks), event)?;
             }
+            checks.settle(&transaction)?;
             sums.settle(&transaction, events.iter().any(|event| matches!(event, Event::RunEnded { .. })))?;
             transaction.commit()?;
             sums.committed();
+            // Of a transaction that fails, nothing was written.
+            self.checks = checks;
             Ok(())
         });
         let written = written.and_then(|()| self.settle(events));
@@ -142,7 +152,7 @@ fn fill(
     testbed: &[HostFacts],
     version: &str,
     started_unix_ns: u64,
-) -> rusqlite::Result<Connection> {
+) -> rusqlite::Result<(Connection, Sums)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(for_sqlite(path), flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
@@ -155,32 +165,42 @@ fn fill(
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
+    transaction.execute_batch(END_TABLES)?;
     transaction.execute_batch(SUM_TABLES)?;
-    transaction.execute(
-        "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)",
-        params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), json(plan)?],
-    )?;
+    transaction.execute_batch(CHECKSUM_TABLES)?;
+    let mut checks = Sums::default();
+    let plan_text = json(plan)?;
+    checks.change(&transaction, Part::Run, (RUN, &[]), || {
+        let row = params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), plan_text];
+        let insert = "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)";
+        transaction.execute(insert, row).map(|_| ())
+    })?;
     for (host, facts) in testbed.iter().enumerate() {
         let row = params![host as i64, facts.hostname, json(facts)?];
-        transaction.execute("INSERT INTO hosts VALUES (?, ?, ?)", row)?;
+        checks.insert(&transaction, Part::Hosts, "INSERT INTO hosts VALUES (?, ?, ?)", row)?;
     }
     for (number, point) in plan.points.iter().enumerate() {
-        write_point(&transaction, number as i64, point)?;
+        write_point(&transaction, &mut checks, number as i64, point)?;
     }
+    checks.settle(&transaction)?;
     transaction.commit()?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
-    Ok(connection)
+    Ok((connection, checks))
 }
 
-fn write_point(transaction: &Transaction<'_>, number: i64, point: &Point) -> rusqlite::Result<()> {
+/// The only row of its table.
+const RUN: &str = "SELECT * FROM run";
+
+fn write_point(transaction: &Transaction<'_>, checks: &mut Sums, number: i64, point: &Point) -> rusqlite::Result<()> {
     let axes: serde_json::Map<String, serde_json::Value> =
-        point.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+        point.sweep.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect();
     let row = params![number, point.scenario, json(&axes)?, point.repetition];
-    transaction.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
+    checks.insert(transaction, Part::Points, "INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
     for (work, name) in point.workloads.iter().enumerate() {
-        transaction.execute("INSERT INTO workloads VALUES (?, ?, ?)", params![number, work as i64, name])?;
+        let row = params![number, work as i64, name];
+        checks.insert(transaction, Part::Workloads, "INSERT INTO workloads VALUES (?, ?, ?)", row)?;
     }
     Ok(())
 }
@@ -202,7 +222,7 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 fn write(
     transaction: &Transaction<'_>,
     plan: &Plan,
-    (series, sums): (&mut Series, &mut Keeper),
+    (series, sums, checks): (&mut Series, &mut Keeper, &mut Sums),
     event: &Event,
 ) -> rusqlite::Result<()> {
     match event {
@@ -210,83 +230,103 @@ fn write(
             let planned = plan.stages.get(*stage as usize);
             let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
-            transaction.execute("INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)", row)?;
+            let insert = "INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)";
+            checks.change(transaction, Part::Stages, (STAGE, &[stage]), || {
+                transaction.execute(insert, row).map(|_| ())
+            })?;
         }
         Event::PointAdded(addition) => {
             let number = plan.points.len().saturating_sub(1);
-            write_point(transaction, number as i64, &addition.point)?;
-            transaction.execute("UPDATE run SET plan = ?", params![json(plan)?])?;
+            write_point(transaction, checks, number as i64, &addition.point)?;
+            let text = json(plan)?;
+            checks.change(transaction, Part::Run, (RUN, &[]), || {
+                transaction.execute("UPDATE run SET plan = ?", params![text]).map(|_| ())
+            })?;
         }
         Event::Sample(sample) => {
-            sums.before(transaction, sample)?;
-            write_sample(transaction, sample)?;
+            if sums.is_away(sample) {
+                checks.settle(transaction)?;
+                sums.write(transaction)?;
+            }
+            write_sample(transaction, checks, sample)?;
             sums.take(plan, sample);
         }
         Event::HostStarted(start) => {
             let row = params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
-            transaction.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", row)?;
+            let (query, replace) = (
+                "SELECT * FROM starts WHERE stage = ? AND host = ?",
+                "INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)",
+            );
+            checks.change(transaction, Part::Starts, (query, &[&start.stage, &start.host]), || {
+                transaction.execute(replace, row).map(|_| ())
+            })?;
         }
-        Event::Counters(sample) => counters::write(transaction, series, sample)?,
+        Event::HostEnded(end) => ends::write(transaction, checks, end)?,
+        Event::Counters(sample) => counters::write(transaction, (series, checks), sample)?,
         Event::StageEnded { stage, end } => {
             sums.ended(*stage);
             let (state, reason) = match end {
                 StageEnd::Complete => ("complete", None),
                 StageEnd::Interrupted => ("interrupted", None),
                 StageEnd::Failed(why) => ("failed", Some(why)),
+                StageEnd::Panicked(why) => ("panicked", Some(why)),
             };
-            transaction
-                .execute("UPDATE stages SET state = ?, reason = ? WHERE stage = ?", params![state, reason, stage])?;
+            let update = "UPDATE stages SET state = ?, reason = ? WHERE stage = ?";
+            checks.change(transaction, Part::Stages, (STAGE, &[stage]), || {
+                transaction.execute(update, params![state, reason, stage]).map(|_| ())
+            })?;
         }
-        Event::Note(note) => write_note(transaction, note)?,
-        Event::Happened(occurrence) => occurrences::write(transaction, occurrence)?,
+        Event::Note(note) => write_note(transaction, checks, note)?,
+        Event::Happened(occurrence) => occurrences::write(transaction, checks, occurrence)?,
         Event::RunEnded { unix_ns, end } => {
             let (state, reason) = match end {
                 RunEnd::Complete => ("complete", None),
                 RunEnd::Interrupted => ("interrupted", None),
                 RunEnd::Failed(why) => ("failed", Some(why)),
+                RunEnd::Panicked(why) => ("panicked", Some(why)),
             };
             let row = params![number(*unix_ns), state, reason];
-            transaction.execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row)?;
+            checks.change(transaction, Part::Run, (RUN, &[]), || {
+                transaction.execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row).map(|_| ())
+            })?;
         }
     }
     Ok(())
 }
 
-fn write_note(transaction: &Transaction<'_>, note: &Note) -> rusqlite::Result<()> {
+/// A row of its table.
+const STAGE: &str = "SELECT * FROM stages WHERE stage = ?";
+
+fn write_note(transaction: &Transaction<'_>, checks: &mut Sums, note: &Note) -> rusqlite::Result<()> {
     let row = params![note.stage, note.host, note.kind.word(), note.detail];
-    transaction.execute("INSERT INTO notes (stage, host, kind, detail) VALUES (?, ?, ?, ?)", row)?;
-    Ok(())
+    checks.insert(transaction, Part::Notes, "INSERT INTO notes (stage, host, kind, detail) VALUES (?, ?, ?, ?)", row)
 }
 
-fn write_sample(transaction: &Transaction<'_>, sample: &IntervalSample) -> rusqlite::Result<()> {
+fn write_sample(transaction: &Transaction<'_>, checks: &mut Sums, sample: &IntervalSample) -> rusqlite::Result<()> {
     let (stage, host, interval) = (sample.stage, sample.host, sample.interval);
-    transaction.prepare_cached("INSERT INTO intervals VALUES (?, ?, ?, ?, ?, ?)")?.execute(params![
-        stage,
-        host,
-        interval,
-        sample.phase.name(),
-        number(sample.start_ns),
-        number(sample.length_ns)
-    ])?;
-    let mut worker_row = transaction.prepare_cached("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?)")?;
-    let mut count_row = transaction.prepare_cached("INSERT INTO worker_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
+    let times = (number(sample.start_ns), number(sample.length_ns));
+    let row = params![stage, host, interval, sample.phase.name(), times.0, times.1];
+    checks.insert(transaction, Part::Intervals, "INSERT INTO intervals VALUES (?, ?, ?, ?, ?, ?)", row)?;
+    let (worker_row, count_row) =
+        ("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?)", "INSERT INTO worker_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     for worker in &sample.workers {
         let cpu = (number(worker.cpu_user_ns), number(worker.cpu_system_ns));
-        worker_row.execute(params![stage, host, interval, worker.worker, cpu.0, cpu.1])?;
+        let row = params![stage, host, interval, worker.worker, cpu.0, cpu.1];
+        checks.insert(transaction, Part::Workers, worker_row, row)?;
         if let Some(mark) = &worker.mark {
-            write_mark(transaction, sample, worker.worker, mark)?;
+            write_mark((transaction, checks), sample, worker.worker, mark)?;
         }
         for op in &worker.ops {
             let counts = (number(op.ios), number(op.bytes), number(op.errors));
             let row = params![stage, host, interval, worker.worker, op.op.name(), counts.0, counts.1, counts.2];
-            count_row.execute(row)?;
+            checks.insert(transaction, Part::WorkerSamples, count_row, row)?;
         }
     }
-    sample.ops.iter().try_for_each(|op| write_op(transaction, sample, op))
+    sample.ops.iter().try_for_each(|op| write_op(transaction, checks, sample, op))
 }
 
 fn write_mark(
-    transaction: &Transaction<'_>,
+    (transaction, checks): (&Transaction<'_>, &mut Sums),
     sample: &IntervalSample,
     worker: u32,
     mark: &WriteMark,
@@ -305,40 +345,50 @@ fn write_mark(
         failed,
         mark.more_failed
     ];
-    transaction.prepare_cached("INSERT INTO write_marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(row)?;
-    Ok(())
+    checks.insert(
+        transaction,
+        Part::WriteMarks,
+        "INSERT INTO write_marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row,
+    )
 }
 
-fn write_op(transaction: &Transaction<'_>, sample: &IntervalSample, op: &OpSample) -> rusqlite::Result<()> {
+fn write_op(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    sample: &IntervalSample,
+    op: &OpSample,
+) -> rusqlite::Result<()> {
     let (stage, host, interval, name) = (sample.stage, sample.host, sample.interval, op.op.name());
     // For those who look with other programs; we read the histogram. One that is none comes without them.
     let mut buckets = Vec::new();
     let latency = take_apart(&op.latency.0, &mut buckets).unwrap_or_default();
-    transaction.prepare_cached("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(
-        params![
-            stage,
-            host,
-            interval,
-            op.work,
-            name,
-            number(op.ios),
-            number(op.bytes),
-            number(op.error_count()),
-            latency.mean_ns(),
-            latency.quantile_ns(&buckets, 0.5).map(number),
-            latency.quantile_ns(&buckets, 0.99).map(number),
-            latency.max_ns().map(number),
-            op.latency.0
-        ],
-    )?;
+    let row = params![
+        stage,
+        host,
+        interval,
+        op.work,
+        name,
+        number(op.ios),
+        number(op.bytes),
+        number(op.error_count()),
+        latency.mean_ns(),
+        latency.quantile_ns(&buckets, 0.5).map(number),
+        latency.quantile_ns(&buckets, 0.99).map(number),
+        latency.max_ns().map(number),
+        op.latency.0
+    ];
+    let insert = "INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    checks.insert(transaction, Part::Samples, insert, row)?;
     for (errno, count) in &op.errors {
         let row = params![stage, host, interval, op.work, name, errno, number(*count)];
-        transaction.prepare_cached("INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?, ?)")?.execute(row)?;
+        checks.insert(transaction, Part::Errors, "INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?, ?)", row)?;
     }
     if !op.raw_latencies.is_empty() {
         let bytes: Vec<u8> = op.raw_latencies.iter().flat_map(|ns| ns.to_le_bytes()).collect();
         let row = params![stage, host, interval, op.work, name, bytes];
-        transaction.prepare_cached("INSERT INTO raw_latencies VALUES (?, ?, ?, ?, ?, ?)")?.execute(row)?;
+        let insert = "INSERT INTO raw_latencies VALUES (?, ?, ?, ?, ?, ?)";
+        checks.insert(transaction, Part::RawLatencies, insert, row)?;
     }
     Ok(())
 }

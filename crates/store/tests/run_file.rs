@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{create, eventful, events, write};
-use model::Record;
+use common::{create, eventful, events, swept, write};
+use model::{Record, Setting};
 use std::path::Path;
 use store::{StoreError, Writer};
 
@@ -207,7 +207,9 @@ fn forged_numbers_are_refused() {
         let path = folder.path().join(format!("{number}.plimsoll"));
         std::fs::copy(&good, &path).expect("a copy");
         let connection = rusqlite::Connection::open(&path).expect("a file");
-        connection.execute_batch(forgery).unwrap_or_else(|error| panic!("{forgery}: {error}"));
+        // A forger takes the checksums away: what the rows say has to be refused for itself.
+        let forged = format!("DELETE FROM checksums; {forgery}");
+        connection.execute_batch(&forged).unwrap_or_else(|error| panic!("{forgery}: {error}"));
         drop(connection);
         assert!(
             matches!(store::read(&path), Err(StoreError::Damaged(..))),
@@ -230,7 +232,7 @@ fn a_long_run_on_many_hosts_is_no_damaged_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     write(&path, &eventful());
-    let sql = "UPDATE intervals SET start_ns = 2305843009213693952; UPDATE counter_samples SET start_ns = 2305843009213693952";
+    let sql = "DELETE FROM checksums; UPDATE intervals SET start_ns = 2305843009213693952; UPDATE counter_samples SET start_ns = 2305843009213693952";
     rusqlite::Connection::open(&path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
     assert!(store::read(&path).is_ok());
     assert!(store::read_digests(&path).is_ok());
@@ -258,6 +260,44 @@ fn the_queries_of_the_document_work() {
     }
 }
 
+/// Points that ran one after the other are never added up: no query and no snippet of the document
+/// mixes the points of a sweep.
+#[test]
+fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
+    let page = include_str!("../../../docs/run-file.md");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    write(&path, &swept());
+    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let after = |head: &str, fence: &str| {
+        let rest = page.split_once(head).unwrap_or_else(|| panic!("{head} is missing")).1;
+        rest.split_once(fence).and_then(|(_, code)| code.split_once("```")).expect("a block").0.to_owned()
+    };
+    // Four points (two depths, each twice) of a mix on two hosts: 10, 20, 30, 40 reads and 5 writes
+    // of each host a second.
+    let rates = |query: &str| {
+        let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let rows = statement.query_map([], |row| row.get::<_, f64>("iops")).expect("rows");
+        let mut rates: Vec<f64> = rows.map(|row| row.expect("a row")).collect();
+        rates.sort_by(f64::total_cmp);
+        rates
+    };
+    let each = [10.0, 10.0, 10.0, 10.0, 20.0, 40.0, 60.0, 80.0];
+    assert_eq!(rates(&after("IOPS over time, to plot:", "```sql\n")), each);
+    assert_eq!(rates(&after("The same of all I/O of each workload.", "```sql\n")), [30.0, 50.0, 70.0, 90.0]);
+    assert_eq!(rates(&after("The slowest second of every workload:", "```sql\n")).len(), each.len());
+    let python = after("In Python", "```python\n");
+    let query = python.split("\"\"\"").nth(1).expect("a query");
+    assert_eq!(rates(query), each);
+    // What a line is named by tells all rows of one instant apart.
+    let columns = python.split_once("columns=[").and_then(|(_, rest)| rest.split_once(']')).expect("columns").0;
+    let place = format!("{columns}, \"start_s\"");
+    let twice = format!("SELECT count(*) FROM ({query}) GROUP BY {place} HAVING count(*) > 1");
+    let mut statement = connection.prepare(&twice).unwrap_or_else(|error| panic!("{twice}: {error}"));
+    assert!(!statement.exists([]).expect("rows"), "two rows have one place: {columns}");
+    assert!(python.contains(".pivot(") && !python.contains("aggfunc"), "nothing adds up behind the query");
+}
+
 /// What somebody adds to a run file for themselves does not lock them out of it.
 #[test]
 fn notes_of_ones_own_do_no_harm() {
@@ -280,7 +320,7 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
     let mut record = eventful();
     write(&path, &record);
     let connection = rusqlite::Connection::open(&path).expect("a file");
-    let older = "DROP TABLE occurrences; UPDATE run SET plan = json_remove(plan, '$.events');
+    let older = "PRAGMA user_version = 3; DROP TABLE checksums; DROP TABLE occurrences; UPDATE run SET plan = json_remove(plan, '$.events');
         DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
         UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', '$.targets[0].device.media',
             '$.targets[0].device.transport', '$.targets[0].device.firmware', '$.targets[0].device.queue_depth',
@@ -343,7 +383,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
     }
     let points = &expected.plan.points;
     assert_eq!((points.len(), points[1].repetition, points[2].repetition), (4, 1, 2));
-    assert_eq!(points[3].sweep, [("rate".to_owned(), "0.007".to_owned())]);
+    assert_eq!(points[3].sweep, [Setting::new("rate", "0.007")]);
     let seeds: Vec<u64> =
         expected.plan.hosts[0].stages[stages - 1..].iter().map(|stage| stage.workers[0].seed).collect();
     assert!(seeds.windows(2).all(|pair| pair[0] != pair[1]), "no two points send the same requests: {seeds:?}");

@@ -50,6 +50,25 @@ const fn claim(of: Contender, least: f64) -> Claim {
 /// The least share of the bare loop's speed that is left when everything is recorded.
 const OF_BARE: f64 = 0.95;
 
+/// The least share of fio's throughput on a disk that lets both wait, at the same depth and at no more CPU time.
+const OF_FIO: f64 = 0.98;
+
+/// The disk at a depth: a device's own queue is what a load generator may not let run low.
+const fn at_depth(name: &'static str, title: &'static str, depth: u32) -> Bench {
+    Bench {
+        name,
+        title,
+        target: Target::disk_file,
+        load: Load { depth, ..SMALL },
+        contenders: &[Contender::Plimsoll, Contender::Fio, Contender::FioTuned],
+        claims: &AS_FIO,
+        user_ns: None,
+    }
+}
+
+const AS_FIO: [Claim; 2] =
+    [claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: OF_FIO }];
+
 const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, millis: 1000 };
 const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, millis: 1000 };
 
@@ -110,9 +129,17 @@ const BENCHES: &[Bench] = &[
         target: Target::disk_file,
         load: SMALL,
         contenders: ALL,
-        claims: &[claim(Contender::BareRing, OF_BARE)],
+        claims: &[
+            claim(Contender::BareRing, OF_BARE),
+            claim(Contender::Fio, 1.0),
+            Claim { of: Contender::Fio, figure: Figure::Iops, least: OF_FIO },
+        ],
         user_ns: None,
     },
+    at_depth("disk-4", "one worker, 4 KiB random read, depth 4, direct, on the same file", 4),
+    at_depth("disk-8", "one worker, 4 KiB random read, depth 8, direct, on the same file", 8),
+    at_depth("disk-16", "one worker, 4 KiB random read, depth 16, direct, on the same file", 16),
+    at_depth("disk-64", "one worker, 4 KiB random read, depth 64, direct, on the same file", 64),
     Bench {
         name: "noop",
         title: "one worker, the kernel's no-op request, depth 32: our loop beside the bare one; then ours and fio's without a system call",

@@ -1,9 +1,9 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
 use super::{Ceiling, Workload, as_used, ceiling};
-use crate::row::ResultRow;
+use crate::row::{Covers, ResultRow};
 use crate::warning::Warning;
-use model::{Bytes, Cluster, Op, Record};
+use model::{Bytes, Cluster, Record, Setting};
 
 /// What one workload of a run reached of what the testbed can carry.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Reached {
     /// The number of its work among those of the point.
     pub index: u32,
     /// Axis and value of each sweep axis.
-    pub sweep: Vec<(String, String)>,
+    pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1; `None` where the run repeats nothing.
     pub repetition: Option<u32>,
     /// Reads and writes per second, together.
@@ -39,16 +39,17 @@ impl Reached {
 pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
     let mut reached: Vec<Reached> = Vec::new();
     // What looks names up or removes them moves nothing that drives and ports of a testbed bound.
-    for row in rows.iter().filter(|row| row.op != Op::Fsync && row.moves_bytes()) {
-        match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, row.index)) {
+    for row in rows.iter().filter(|row| row.is_addend() && row.moves_bytes()) {
+        let (Some(index), Some(work)) = (row.index, row.work()) else { continue };
+        match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, index)) {
             Some(known) => known.iops += row.iops(),
             None => reached.push(Reached {
                 point: row.point,
-                index: row.index,
+                index,
                 sweep: row.sweep.clone(),
                 repetition: row.repetition,
                 iops: row.iops(),
-                ceiling: ceiling(&as_used(cluster, record, row), &Workload::of_work(&row.work, touched(record, row))),
+                ceiling: ceiling(&as_used(cluster, record, row), &Workload::of_work(work, touched(record, row))),
             }),
         }
     }
@@ -59,7 +60,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
 /// out of a cache: the ceiling stays the favourable case.
 pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
-    let workers = stages.flat_map(|stage| &stage.workers).filter(|worker| worker.work == row.index);
+    let workers = stages.flat_map(|stage| &stage.workers).filter(|worker| row.has_work(worker.work));
     let lengths = workers.flat_map(|worker| &worker.extents).map(|extent| extent.length);
     Bytes(lengths.fold(0, u64::saturating_add))
 }
@@ -68,8 +69,8 @@ pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
 pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
     for above in reached.iter().filter(|reached| reached.is_above()) {
         let (Some(share), Some(binding)) = (above.share(), above.ceiling.binding()) else { continue };
-        let here = rows.iter_mut().filter(|row| (row.point, row.index) == (above.point, above.index));
-        here.filter(|row| row.op != Op::Fsync)
+        let here = rows.iter_mut().filter(|row| row.point == above.point && row.has_work(above.index));
+        here.filter(|row| row.covers != Covers::Beside)
             .for_each(|row| row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer }));
     }
 }
@@ -77,8 +78,9 @@ pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ops;
     use crate::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
 
     fn reached(read_iops: u64) -> Vec<Reached> {
         judged(read_iops).0
@@ -122,7 +124,7 @@ mod tests {
         let cluster = Cluster::parse("t", "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 10\n", &[]);
         let rows = crate::results(&record);
         let reached = against(&cluster.expect("a good testbed"), &record, &rows);
-        let points: Vec<u32> = rows.iter().filter(|row| row.op == Op::Create).map(|row| row.point).collect();
+        let points: Vec<u32> = rows.iter().filter(|row| row.ops == Ops::One(Op::Create)).map(|row| row.point).collect();
         assert_eq!((rows.len(), points.len()), (3, 1));
         assert_eq!(reached.iter().map(|one| one.point).collect::<Vec<u32>>(), points, "creates write bytes");
     }
@@ -144,7 +146,7 @@ mod tests {
         };
         let (above, rows) = judged(50);
         assert!(above[0].is_above());
-        assert_eq!(doubted(&rows), 2, "reads and writes");
+        assert_eq!(doubted(&rows), 3, "reads, writes and both together");
         let (below, rows) = judged(1_000);
         assert!(!below[0].is_above());
         assert_eq!(doubted(&rows), 0);

@@ -4,7 +4,7 @@ use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
 use crate::validity::is_simulated;
 use model::load::{Pace, Rate};
-use model::plan::{Contents, HostPlan, Stop};
+use model::plan::{Contents, HostPlan, Stop, Work};
 use model::spec::{Access, Backend};
 use model::{Percent, Record};
 
@@ -46,14 +46,19 @@ pub enum Load {
 
 /// How the load of two rows compares.
 pub fn load(base: &ResultRow, other: &ResultRow) -> Load {
-    let outstanding = |row: &ResultRow| u64::from(row.work.depth) * u64::from(row.workers);
-    match (base.work.pace, other.work.pace) {
-        (Pace::Closed { .. }, Pace::Closed { .. })
-            if base.work.pace == other.work.pace && outstanding(base) == outstanding(other) =>
-        {
-            Load::EqualDepth
+    let depths = |row: &ResultRow| row.works.iter().map(|work| work.depth).collect::<Vec<u32>>();
+    let paces = |row: &ResultRow| row.works.iter().map(|work| work.pace).collect::<Vec<Pace>>();
+    // Of several works, each has its own depth: of one, only the product with its workers counts.
+    let is_as_deep = match (base.work(), other.work()) {
+        (Some(one), Some(two)) => {
+            u64::from(one.depth) * u64::from(base.workers) == u64::from(two.depth) * u64::from(other.workers)
         }
-        (Pace::Open { .. }, Pace::Open { .. }) if base.work.pace == other.work.pace => Load::EqualRate,
+        _ => depths(base) == depths(other) && base.workers == other.workers,
+    };
+    let is_free = |row: &ResultRow| row.works.iter().all(|work| !work.pace.is_open());
+    match paces(base) == paces(other) {
+        true if is_free(base) && is_as_deep => Load::EqualDepth,
+        true if base.is_paced() => Load::EqualRate,
         _ => Load::Unequal,
     }
 }
@@ -124,7 +129,20 @@ fn state(state: &RunState) -> String {
 /// In what the work of two rows of the same name differs.
 pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
     let mut found = Differences::default();
-    let (one, two) = (&base.work, &other.work);
+    let sides = [&base.works, &other.works];
+    found.add("workloads at the same time", true, sides.map(Vec::len).each_ref(), usize::to_string);
+    for (one, two) in base.works.iter().zip(&other.works) {
+        of_work(&mut found, one, two);
+    }
+    found.add("workers", false, [&base.workers, &other.workers], u32::to_string);
+    found.add("complete", false, [&base.complete, &other.complete], |complete| {
+        if *complete { "yes" } else { "no" }.to_owned()
+    });
+    found.0.dedup();
+    found.0
+}
+
+fn of_work(found: &mut Differences, one: &Work, two: &Work) {
     let (reads, writes) = (one.reads() && two.reads(), one.writes() && two.writes());
     if reads {
         found.add("block size", true, [&one.block_size, &two.block_size], ToString::to_string);
@@ -147,15 +165,13 @@ pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
         every => format!("every {every} writes"),
     });
     found.add("durable writes", true, [&one.dsync, &two.dsync], |dsync| if *dsync { "yes" } else { "no" }.to_owned());
-    let is_open = |row: &ResultRow| row.work.pace.is_open();
-    if is_open(base) == is_open(other) {
+    if one.pace.is_open() == two.pace.is_open() {
         found.add("pace", false, [&one.pace, &two.pace], pace);
     } else {
         // Service times against response times.
         found.add("pace", true, [&one.pace, &two.pace], pace);
     }
     found.add("depth", false, [&one.depth, &two.depth], u32::to_string);
-    found.add("workers", false, [&base.workers, &other.workers], u32::to_string);
     found.add("measured time", false, [&one.stop, &two.stop], |stop| match stop {
         Stop::After(time) => time.to_string(),
         Stop::Steady(steady) => format!("until steady, {} to {}", steady.least, steady.most),
@@ -163,10 +179,6 @@ pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
         Stop::Once(once) if once.stonewall => "an amount, until the first was done".to_owned(),
         Stop::Once(_) => "an amount".to_owned(),
     });
-    found.add("complete", false, [&base.complete, &other.complete], |complete| {
-        if *complete { "yes" } else { "no" }.to_owned()
-    });
-    found.0
 }
 
 fn pace(pace: &Pace) -> String {

@@ -4,7 +4,7 @@
 //! mean of the repetitions, with Welch's test (1947; degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they ran in
 //! turns, Student's test of the differences of pairs (1908).
 
-use crate::estimate::{Estimate, Interval};
+use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::student;
 
 /// A ratio in percent with what chance has to do with it.
@@ -16,6 +16,28 @@ pub struct Ratio {
     pub interval: Option<Interval>,
     /// The probability of so large a difference between equals; `None` as before.
     pub chance: Option<f64>,
+    /// The difference of logarithms as it was tested, with the test's own error and freedom; `None` as before.
+    pub test: Option<Estimate>,
+}
+
+/// The interval that agrees with a test whose probability became `chance` by a correction: it holds no difference exactly where `chance` is
+/// 5 % or more. It is never narrower than the test's own.
+pub fn agreeing(test: Estimate, chance: f64) -> Interval {
+    let raw = probability(test);
+    let outside = if chance > 0.0 { OUTSIDE * (raw / chance).min(1.0) } else { OUTSIDE };
+    // Without an error of its own, the test's interval is its value.
+    let half = if test.error > 0.0 { student::bound(outside.max(1e-12), test.freedom) * test.error } else { 0.0 };
+    Interval { low: percent(test.value - half), high: percent(test.value + half) }
+}
+
+/// What the intervals leave out: 5 %.
+const OUTSIDE: f64 = 1.0 - CONFIDENCE;
+
+/// The probability of so large a difference between equals.
+fn probability(difference: Estimate) -> f64 {
+    // Equal to the last digit without an error: no difference, and not "not a number".
+    let t = if difference.value == 0.0 { 0.0 } else { difference.value / difference.error };
+    student::two_sided(t, difference.freedom)
 }
 
 /// A logarithm as a difference in percent.
@@ -36,7 +58,7 @@ pub fn unpaired(base: Estimate, other: Estimate) -> Ratio {
         independent: base.independent.min(other.independent),
     };
     let tested = of(difference(cautious(base), cautious(other), cautious_freedom));
-    Ratio { chance: tested.chance, ..of(difference(base, other, satterthwaite)) }
+    Ratio { chance: tested.chance, test: tested.test, ..of(difference(base, other, satterthwaite)) }
 }
 
 /// The degrees of freedom of a difference as Satterthwaite estimates them (1946).
@@ -82,6 +104,14 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<Ratio> {
     repeated(&differences).map(of)
 }
 
+/// The same difference, no surer than a figure can be read: `least` is the least error of its logarithm.
+pub fn no_surer_than(ratio: Ratio, least: f64) -> Ratio {
+    match ratio.test {
+        Some(test) if test.error < least => of(Estimate { error: least, ..test }),
+        _ => ratio,
+    }
+}
+
 /// The mean of repetitions with its error. `None` for fewer than two.
 pub fn repeated(values: &[f64]) -> Option<Estimate> {
     let n = values.len() as f64;
@@ -95,16 +125,15 @@ pub fn repeated(values: &[f64]) -> Option<Estimate> {
 
 /// A ratio of which no error is known.
 pub fn bare(base: f64, other: f64) -> Ratio {
-    Ratio { percent: percent(other - base), interval: None, chance: None }
+    Ratio { percent: percent(other - base), interval: None, chance: None, test: None }
 }
 
 fn of(difference: Estimate) -> Ratio {
-    // Equal to the last digit without an error: no difference, and not "not a number".
-    let t = if difference.value == 0.0 { 0.0 } else { difference.value / difference.error };
     Ratio {
         percent: percent(difference.value),
         interval: Some(difference.interval().map(percent)),
-        chance: Some(student::two_sided(t, difference.freedom)),
+        chance: Some(probability(difference)),
+        test: Some(difference),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `--fail-if`: when a comparison is to fail a pipeline.
 
-use super::{Comparison, Difference, Key, Metric, Verdict};
+use super::{ComparedPoint, Comparison, Difference, Key, Metric, Verdict};
+use crate::row::{Covers, Ops};
 use model::Op;
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +9,8 @@ use std::str::FromStr;
 /// A limit to a difference: `iops < -5%`, `read p99 >= 10%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// The one operation that it is about; `None` for all.
-    pub op: Option<Op>,
+    /// What it is about; `None` for each operation and each total.
+    pub of: Option<Asked>,
     /// The figure.
     pub metric: Metric,
     /// Whether differences below the limit meet it; otherwise those above.
@@ -18,6 +19,37 @@ pub struct Condition {
     pub inclusive: bool,
     /// The limit, in percent of the base.
     pub percent: f64,
+}
+
+/// Which points a condition is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Those of one operation.
+    One(Op),
+    /// Those of all I/O of a workload, or of workloads that ran at the same time.
+    All,
+}
+
+impl Asked {
+    const ALL: &str = "all";
+
+    fn name(self) -> &'static str {
+        match self {
+            Asked::One(op) => op.name(),
+            Asked::All => Asked::ALL,
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Asked> {
+        if name == Asked::ALL { Some(Asked::All) } else { Op::from_name(name).map(Asked::One) }
+    }
+
+    fn is(self, point: &ComparedPoint) -> bool {
+        match self {
+            Asked::One(op) => point.key.ops == Ops::One(op),
+            Asked::All => point.covers >= Covers::Workload,
+        }
+    }
 }
 
 /// A text that is no condition.
@@ -38,8 +70,8 @@ impl std::error::Error for BadCondition {}
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(op) = self.op {
-            write!(f, "{} ", op.name())?;
+        if let Some(of) = self.of {
+            write!(f, "{} ", of.name())?;
         }
         let sign = match (self.below, self.inclusive) {
             (true, false) => "<",
@@ -68,37 +100,46 @@ impl FromStr for Condition {
         let percent = plain.parse::<f64>().ok().filter(|value| value.is_finite() && value.abs() <= 1e6);
         let percent = percent.ok_or_else(|| bad("the limit is no number of percent up to a million".to_owned()))?;
         let words: Vec<&str> = left.split_whitespace().collect();
-        let (op, word) = match words.as_slice() {
+        let (of, word) = match words.as_slice() {
             [metric] => (None, *metric),
             [op, metric] => {
-                let known = Op::ALL.into_iter().find(|known| known.name() == *op);
-                (Some(known.ok_or_else(|| bad("the operation is none of read, write, fsync".to_owned()))?), *metric)
+                let known = Asked::from_name(op);
+                (
+                    Some(known.ok_or_else(|| bad("the operation is none of all, read, write, fsync".to_owned()))?),
+                    *metric,
+                )
             }
             _ => return Err(bad("before the < or > stand a figure, or an operation and a figure".to_owned())),
         };
         let metric = Metric::ALL.into_iter().find(|metric| metric.word() == word);
         let metric = metric.ok_or_else(|| bad("it names no figure that is compared".to_owned()))?;
-        Ok(Condition { op, metric, below, inclusive, percent })
+        Ok(Condition { of, metric, below, inclusive, percent })
     }
 }
 
 /// What a condition found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<'a> {
-    /// How many differences it looked at. 0 means that nothing was checked, which is no success.
+    /// How many differences it looked at of which something is known. 0 means that nothing was checked, which is no success.
     pub checked: usize,
+    /// How many more there are of which nobody knows whether they are chance.
+    pub unknown: usize,
     /// Those that meet it: the run's number, the point, and the difference.
     pub met: Vec<(usize, &'a Key, &'a Difference)>,
 }
 
 impl Condition {
-    /// Looks at every difference of a comparison. One that cannot be told from chance meets no condition; where nothing is known about
-    /// chance, the figure itself decides.
+    /// Looks at every difference of a comparison. One that cannot be told from chance meets no condition, and neither does one of which nobody knows
+    /// whether it can.
     pub fn check<'a>(&self, comparison: &'a Comparison) -> Outcome<'a> {
-        let mut outcome = Outcome { checked: 0, met: Vec::new() };
+        let mut outcome = Outcome { checked: 0, unknown: 0, met: Vec::new() };
         for other in &comparison.others {
-            for point in other.points.iter().filter(|point| self.op.is_none_or(|op| op == point.key.op)) {
+            for point in other.points.iter().filter(|point| self.of.is_none_or(|of| of.is(point))) {
                 for found in point.differences.iter().filter(|found| found.metric == self.metric) {
+                    if found.verdict == Verdict::NotKnown {
+                        outcome.unknown += 1;
+                        continue;
+                    }
                     outcome.checked += 1;
                     if self.is_met(found) {
                         outcome.met.push((other.run, &point.key, found));
@@ -122,7 +163,14 @@ mod tests {
 
     #[test]
     fn conditions_are_read_as_they_are_written() {
-        for text in ["iops < -5%", "read p99 > 10%", "write p99.9 >= 0%", "host-deviation <= 2.5%", "cpu > 1%"] {
+        for text in [
+            "iops < -5%",
+            "all iops < -5%",
+            "read p99 > 10%",
+            "write p99.9 >= 0%",
+            "host-deviation <= 2.5%",
+            "cpu > 1%",
+        ] {
             assert_eq!(text.parse::<Condition>().expect("a condition").to_string(), text);
         }
         let typeset: Condition = "  iops<\u{2212}5 % ".parse().expect("a condition");

@@ -6,14 +6,14 @@ mod gate;
 mod metric;
 
 pub use alike::{Load, Unlike};
-pub use gate::{BadCondition, Condition, Outcome};
+pub use gate::{Asked, BadCondition, Condition, Outcome};
 pub use metric::Metric;
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::row::ResultRow;
+use crate::row::{Covers, Ops, ResultRow};
 use crate::warning::Warning;
 use model::planner::SCENARIO_AXIS;
-use model::{Op, Record};
+use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At equal depth, rate × latency stays the same up to this share when they are one finding.
@@ -27,9 +27,9 @@ pub struct Key {
     /// The workload's name.
     pub workload: String,
     /// Axis and value of each sweep axis.
-    pub sweep: Vec<(String, String)>,
-    /// The operation.
-    pub op: Op,
+    pub sweep: Vec<Setting>,
+    /// Which requests it counts.
+    pub ops: Ops,
 }
 
 /// Runs against the first of them; or the scenarios of one run against its first.
@@ -61,6 +61,10 @@ pub struct Against {
 pub struct ComparedPoint {
     /// Which one.
     pub key: Key,
+    /// How much of its point it is.
+    pub covers: Covers,
+    /// Whether it is of operations on whole files.
+    pub is_metadata: bool,
     /// In what its work differs. If any of it is refused, there are no differences.
     pub unlike: Vec<Unlike>,
     /// Repetitions of the base and of the other.
@@ -88,10 +92,13 @@ pub struct Difference {
     pub other: f64,
     /// The difference in percent of the base.
     pub percent: f64,
-    /// Its 95 % interval, in percent. `None` where the error is not known.
+    /// Its 95 % interval, in percent, widened for all that is compared: it holds 0 exactly where no difference is found. `None` where the error is
+    /// not known.
     pub interval: Option<Interval>,
     /// The probability that equals differ so much, corrected for all that is compared (Holm). `None` as before.
     pub chance: Option<f64>,
+    /// The difference of logarithms as it was tested; `None` as before.
+    pub(crate) test: Option<Estimate>,
     /// What can be told.
     pub verdict: Verdict,
 }
@@ -157,7 +164,7 @@ fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
 /// The row as it would be in a suite without scenarios.
 fn without_scenario(row: &mut ResultRow) {
     row.scenario.clear();
-    row.sweep.retain(|(axis, _)| axis != SCENARIO_AXIS);
+    row.sweep.retain(|setting| setting.axis() != SCENARIO_AXIS);
 }
 
 fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
@@ -188,7 +195,7 @@ fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
 }
 
 fn key(row: &ResultRow) -> Key {
-    Key { scenario: row.scenario.clone(), workload: row.workload.clone(), sweep: row.sweep.clone(), op: row.op }
+    Key { scenario: row.scenario.clone(), workload: row.workload.clone(), sweep: row.sweep.clone(), ops: row.ops }
 }
 
 /// Rows by what makes them the same, repetitions together, in the order of the run.
@@ -254,6 +261,8 @@ fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> C
             .is_some_and(|(rate, latency)| ((1.0 + rate / 100.0) * (1.0 + latency / 100.0) - 1.0).abs() <= ONE_FINDING);
     ComparedPoint {
         key: key.clone(),
+        covers: first.covers,
+        is_metadata: first.is_metadata(),
         unlike,
         repetitions: (base.len(), other.len()),
         paired,
@@ -283,6 +292,7 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
     let apart = || side(base, &one).zip(side(other, &two)).map(|(base, other)| difference::unpaired(base, other));
     let ratio = if paired { in_pairs() } else { apart() };
     let ratio = ratio.unwrap_or_else(|| difference::bare(mean(&one), mean(&two)));
+    let ratio = difference::no_surer_than(ratio, metric.resolution());
     Some(Difference {
         metric,
         base: mean(&one).exp(),
@@ -290,6 +300,7 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
         percent: ratio.percent,
         interval: ratio.interval,
         chance: ratio.chance,
+        test: ratio.test,
         verdict: Verdict::NotKnown,
     })
 }
@@ -320,6 +331,9 @@ pub(crate) fn judge(comparison: &mut Comparison) {
             if follows && found.chance.is_some() {
                 found.chance = rate.or(found.chance);
             }
+            if let (Some(test), Some(chance)) = (found.test, found.chance) {
+                found.interval = Some(difference::agreeing(test, chance));
+            }
             found.verdict = verdict(found);
         }
     }
@@ -329,6 +343,8 @@ fn verdict(found: &Difference) -> Verdict {
     match found.chance {
         None => Verdict::NotKnown,
         Some(chance) if chance >= 1.0 - CONFIDENCE => Verdict::NoDifference,
+        // What it follows may not make it surer than it is.
+        Some(_) if found.interval.is_some_and(|interval| interval.holds(0.0)) => Verdict::NoDifference,
         Some(_) if found.percent > 0.0 => Verdict::Higher,
         Some(_) => Verdict::Lower,
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::simulated::Normal;
 use crate::testing::Recorded;
-use model::{Fraction, Scale, StageKind};
+use model::{Fraction, Op, Scale, StageKind};
 
 const SUITE: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
@@ -53,13 +53,45 @@ fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
     assert!(different <= 14 && closed <= 6, "{different} {closed}");
 }
 
+/// A run of a mix with so many reads and writes a second.
+fn mix(seed: u64, reads: f64, writes: f64) -> Record {
+    let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"m\"\nread = \"70%\"\n");
+    let stage = recorded.stage(StageKind::Measure);
+    let mut normal = Normal::new(seed);
+    for second in 0..60 {
+        let mut values = |rate: f64| vec![100_000; (rate * (1.0 + 0.02 * normal.draw())) as usize];
+        let (reads, writes) = (values(reads), values(writes));
+        recorded.interval(stage, second, &[(Op::Read, &reads), (Op::Write, &writes)]);
+    }
+    recorded.end();
+    recorded.record()
+}
+
+#[test]
+fn a_mix_is_compared_as_a_whole_beside_its_parts_and_a_gate_can_ask_for_it() {
+    // Reads lose a tenth, and writes make up for it: the whole is the same.
+    let comparison = compare(&[&mix(1, 700.0, 300.0), &mix(2, 630.0, 370.0)]);
+    let points = &comparison.others[0].points;
+    let told: Vec<(&str, Covers)> = points.iter().map(|point| (point.key.ops.name(), point.covers)).collect();
+    assert_eq!(told, [("read", Covers::Part), ("write", Covers::Part), ("all", Covers::Point)]);
+    let gate = |text: &str| {
+        let outcome = text.parse::<Condition>().expect("a condition").check(&comparison);
+        (outcome.checked, outcome.met.len())
+    };
+    assert_eq!((gate("read iops < -5%"), gate("all iops < -5%"), gate("iops < -5%")), ((1, 1), (1, 0), (3, 1)));
+    let worse = compare(&[&mix(1, 700.0, 300.0), &mix(2, 630.0, 270.0)]);
+    let all =
+        worse.others[0].points[2].differences.iter().find(|found| found.metric == Metric::Iops).expect("compared");
+    assert!(all.verdict == Verdict::Lower && (all.percent + 10.0).abs() < 1.5, "{all:?}");
+}
+
 #[test]
 fn too_short_runs_have_a_difference_that_nobody_can_judge() {
     let comparison = compare(&[&run(SUITE, 1, 3, 1_000.0), &run(SUITE, 2, 3, 900.0)]);
     let rate = found(&comparison, Metric::Iops);
     assert_eq!((rate.verdict, rate.interval, rate.chance), (Verdict::NotKnown, None, None));
     let outcome = "iops < -5%".parse::<Condition>().expect("a condition").check(&comparison);
-    assert_eq!((outcome.checked, outcome.met.len()), (1, 1), "the figure decides");
+    assert_eq!((outcome.checked, outcome.met.len()), (0, 0), "what is not known meets nothing");
 }
 
 /// A run with a point for each level, under these scenarios.
@@ -118,7 +150,7 @@ fn scenarios_that_took_no_turns_make_no_pairs() {
 fn runs_of_one_scenario_each_have_their_points_in_common() {
     let side = |name: &str, level: f64| {
         let mut record = repeated(&[(name, level)]);
-        record.plan.points[0].sweep.insert(0, (SCENARIO_AXIS.to_owned(), name.to_owned()));
+        record.plan.points[0].sweep.insert(0, Setting::new(SCENARIO_AXIS, name));
         record
     };
     let comparison = compare(&[&side("local", 1_000.0), &side("remote", 500.0)]);
@@ -187,4 +219,51 @@ fn latencies_of_zero_and_nothing_at_all_are_not_compared() {
     assert_eq!(metrics, [Metric::Iops, Metric::Bandwidth, Metric::CpuPerIo]);
     assert_eq!(found(&zeros, Metric::Iops).verdict, Verdict::NoDifference);
     assert_eq!(compare(&[&still(100), &still(0)]).others[0].points[0].differences, []);
+}
+
+#[test]
+fn an_interval_holds_no_difference_exactly_where_none_is_told() {
+    for seed in 0..60 {
+        let (base, other) = (run(SUITE, seed, 40, 300.0), run(SUITE, 500 + seed, 40, 297.0));
+        let comparison = compare(&[&base, &other]);
+        for found in &comparison.others[0].points[0].differences {
+            let Some(interval) = found.interval else { continue };
+            let is_told = matches!(found.verdict, Verdict::Higher | Verdict::Lower);
+            assert_eq!(is_told, !interval.holds(0.0), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_less_than_a_figure_can_be_read_to_is_no_difference() {
+    // In virtual time, a fixed rate strays by nothing from interval to interval.
+    let side = |last: usize| {
+        let mut recorded = Recorded::new(SUITE);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..30 {
+            let count = if second % 2 == 0 { 5_000 } else { last };
+            recorded.interval(stage, second, &[(Op::Read, &vec![100_000; count])]);
+        }
+        recorded.end();
+        recorded.record()
+    };
+    let rate = |last| found(&compare(&[&side(5_000), &side(last)]), Metric::Iops);
+    assert_eq!(rate(4_999).verdict, Verdict::NoDifference, "{:?}", rate(4_999));
+    assert_eq!(rate(4_800).verdict, Verdict::Lower, "{:?}", rate(4_800));
+}
+
+#[test]
+fn a_point_is_the_same_however_its_values_are_written() {
+    let side = |size: &str| {
+        let mut recorded = Recorded::new(&format!("{SUITE}[sweep]\nblock_size = [\"{size}\"]\n"));
+        let stage = recorded.stage(StageKind::Measure);
+        (0..30).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[1_000; 100])]));
+        recorded.end();
+        recorded.record()
+    };
+    let against = |one, other| compare(&[&side(one), &side(other)]).others.remove(0);
+    let same = against("4KiB", "4096");
+    assert_eq!((same.points.len(), same.only_base.len(), same.only_other.len()), (1, 0, 0));
+    let other = against("4KiB", "8KiB");
+    assert_eq!((other.points.len(), other.only_base.len(), other.only_other.len()), (0, 1, 1));
 }

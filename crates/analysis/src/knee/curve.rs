@@ -22,8 +22,8 @@ pub struct Curve {
     pub knee: usize,
     /// The last point of the plateau.
     pub plateau_end: usize,
-    /// The median of the plateau's values.
-    pub sustained: f64,
+    /// The median of the plateau's values; `None` where the climb's end was not seen: a peak alone holds nothing up.
+    pub sustained: Option<f64>,
     /// Whether the last point is the peak and alone on its plateau: the end of the climb was not seen.
     pub is_rising: bool,
     /// The points that are out of line, in rising order.
@@ -61,14 +61,8 @@ pub fn curve(along: &[f64], values: &[f64]) -> Option<Curve> {
     let plateau = &kept[place - before..place + after];
     let mut level: Vec<f64> = plateau.iter().map(|n| values[*n]).collect();
     let (knee, plateau_end) = (*plateau.first()?, *plateau.last()?);
-    Some(Curve {
-        peak: *peak,
-        knee,
-        plateau_end,
-        sustained: median(&mut level),
-        is_rising: knee + 1 == values.len(),
-        odd,
-    })
+    let is_rising = knee + 1 == values.len();
+    Some(Curve { peak: *peak, knee, plateau_end, sustained: (!is_rising).then(|| median(&mut level)), is_rising, odd })
 }
 
 /// A point; `y` is the logarithm of its value.
@@ -149,7 +143,7 @@ mod tests {
     fn report_e_levels_off_where_its_author_says() {
         let write = of(&NN_WRITE);
         assert_eq!((write.peak, write.knee, write.plateau_end), (8, 6, 9), "N-N writes level off at 64 threads");
-        assert!(write.odd.is_empty() && (write.sustained - 40.25).abs() < 1e-9);
+        assert!(write.odd.is_empty() && (write.sustained.expect("level") - 40.25).abs() < 1e-9);
         let write = of(&N1_WRITE);
         assert_eq!((write.peak, write.knee, write.plateau_end), (4, 4, 4), "N-1 writes peak at 16");
         let read = of(&N1_READ);
@@ -175,6 +169,7 @@ mod tests {
         let rising = of(&[1.0, 2.0, 4.0, 7.31]);
         assert!(rising.is_rising);
         assert_eq!((rising.peak, rising.knee), (3, 3));
+        assert_eq!(rising.sustained, None, "its last value is no level");
         assert_eq!(curve(&[1.0, 2.0, 4.0], &[1.0, 2.0, 3.0]), None);
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::results;
 use crate::testing::Recorded;
-use model::StageKind;
+use model::{Op, StageKind};
 
 /// A sweep in which the `n`-th measured point completes `counts[n]` requests in a second.
 fn swept(sweep: &str, counts: &[usize]) -> Vec<Finding> {
@@ -18,7 +18,7 @@ fn swept(sweep: &str, counts: &[usize]) -> Vec<Finding> {
 fn an_axis_of_four_numbers_is_looked_at_in_their_order() {
     let found = swept("depth = [8, 1, 2, 4]", &[800, 100, 200, 400]);
     assert_eq!((found.len(), found[0].axis.as_str(), found[0].measure), (1, "depth", Measure::Iops));
-    assert_eq!(found[0].labels, ["1", "2", "4", "8"]);
+    assert_eq!([0, 1, 2, 3].map(|point| found[0].label(point)), ["1", "2", "4", "8"].map(Some));
     assert_eq!(found[0].values, [100.0, 200.0, 400.0, 800.0]);
     assert!(found[0].curve.is_rising);
     assert_eq!(swept("depth = [1, 2, 4]", &[1, 2, 3]), []);
@@ -44,17 +44,20 @@ fn other_axes_stand_still_and_sizes_count_in_bytes() {
         &[400, 200, 100, 50, 40, 40, 40, 40],
     );
     let told: Vec<(&str, &str, usize)> =
-        found.iter().map(|f| (f.others[0].1.as_str(), f.axis.as_str(), f.curve.knee)).collect();
+        found.iter().map(|f| (f.others[0].label(), f.axis.as_str(), f.curve.knee)).collect();
     assert_eq!(told, [("random", "block_size", 0), ("sequential", "block_size", 3)]);
     assert_eq!(found[0].measure, Measure::BytesPerSecond);
     assert!(found[0].values.iter().all(|value| *value == 400.0 * 4096.0));
 }
 
 #[test]
-fn labels_are_numbers_of_one_kind_or_none() {
-    assert_eq!(numbers(&["1", "2.5"]), Some(vec![1.0, 2.5]));
-    assert_eq!(numbers(&["512", "1KiB"]), Some(vec![512.0, 1024.0]));
-    assert_eq!(numbers(&["500ms", "1"]), Some(vec![5e8, 1e9]));
-    assert_eq!(numbers(&["0%", "50%"]), Some(vec![0.0, 500_000.0]));
-    assert_eq!(numbers(&["1", "auto"]), None);
+fn a_quantity_is_one_point_however_it_is_written_and_words_are_none() {
+    // 1024 B and 1 KiB, each once, are two runs of one point.
+    let found = swept("block_size = [\"1024\", \"1KiB\", \"2KiB\", \"4KiB\", \"8KiB\"]", &[100, 300, 300, 400, 500]);
+    assert_eq!((found[0].values.len(), found[0].repetitions), (4, 2));
+    assert_eq!(found[0].values[0], 200.0 * 1024.0);
+    let mixed = swept("read = [\"0%\", \"25\", \"50%\", \"75%\"]", &[10, 20, 30, 40]);
+    assert_eq!(mixed.iter().filter(|found| found.covers == Covers::Part).count(), 1, "the reads");
+    assert_eq!(swept("think = [\"500ms\", \"1\", \"2s\", \"3s\"]", &[10, 20, 30, 40])[0].along[..2], [5e8, 1e9]);
+    assert_eq!(swept("workers = [1, 2, 4, \"cpus\"]", &[10, 20, 30, 40]), []);
 }

@@ -69,7 +69,7 @@ struct At {
 /// What `record` found along its axis; `None` where its run searched along none, or along the rate.
 pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
     let search = record.plan.search.as_ref().filter(|search| search.along != Along::Rate)?;
-    let points: Vec<AlongPoint> = points(record, &search.objective, rows)
+    let points: Vec<AlongPoint> = points(record, search, rows)
         .into_iter()
         .filter_map(|point| {
             Some(AlongPoint {
@@ -95,8 +95,7 @@ pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
 
 /// The value of the next point of the search of which `record` is all so far; `None` where it is over.
 pub fn next_value(record: &Record) -> Option<u64> {
-    let objective = &record.plan.search.as_ref()?.objective;
-    let points = points(record, objective, &crate::results(record));
+    let points = points(record, record.plan.search.as_ref()?, &crate::results(record));
     // A point that cannot be judged would be asked for again and again.
     if points.len() < record.plan.points.len() {
         return None;

@@ -3,19 +3,20 @@
 //! The rules and their sources stand in `docs/METHOD.md`, "The load line".
 
 pub mod along;
+mod others;
 pub mod search;
 
 use crate::compare::Metric;
-use crate::row::ResultRow;
-use crate::warning::QUANTILES;
+use crate::little;
+use crate::row::{Ops, ResultRow};
+use crate::warning::{QUANTILES, Warning};
 use model::along::Along;
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
-use model::{Histogram, Op, Record};
+use model::search::Search;
+use model::{Histogram, Record};
+pub use others::Others;
 use search::{Answer, Next, Tried};
-
-/// A target keeps up with its rate if no more than this share of what is due does not come back.
-const BEHIND: f64 = 0.01;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,8 @@ pub struct LoadPoint {
     pub tried: Tried,
     /// The figure that is worst against its limit, as the objective writes it; `None` where the target fell behind its rate.
     pub worst: Option<String>,
+    /// That figure ÷ its limit (or the limit ÷ the figure, where more is better).
+    pub of_limit: f64,
     /// Whether the objective holds.
     pub holds: bool,
     /// Whether the target kept up with the rate; of a closed loop, it always does.
@@ -56,12 +59,15 @@ pub struct LoadPoint {
     pub latency: Histogram,
     /// Requests that failed.
     pub errors: u64,
+    /// What others took of the CPUs of the load hosts meanwhile; `None` where no counters tell it.
+    pub others: Option<Others>,
 }
 
 /// The load line that `record` tells of; `None` where its run searched for none.
 pub fn load_line(record: &Record, rows: &[ResultRow]) -> Option<LoadLine> {
-    let objective = record.plan.search.as_ref().filter(|search| search.along == Along::Rate)?.objective.clone();
-    let points = points(record, &objective, rows);
+    let search = record.plan.search.as_ref().filter(|search| search.along == Along::Rate)?;
+    let mut points = points(record, search, rows);
+    points.iter_mut().for_each(|point| point.others = others::of_point(record, point.point));
     let tried: Vec<Tried> = points.iter().map(|point| point.tried).collect();
     let open = || points.iter().filter_map(|point| point.tried.rate.map(|rate| (rate, point)));
     let kept_up = open().filter(|(_, point)| point.keeps_up).map(|(rate, _)| rate).max_by(f64::total_cmp);
@@ -73,15 +79,14 @@ pub fn load_line(record: &Record, rows: &[ResultRow]) -> Option<LoadLine> {
         kept_up,
         fell_behind: fell.filter(|rate| kept_up.is_none_or(|kept| *rate > kept)).min_by(f64::total_cmp),
         most: points.iter().map(|point| point.tried.carried).fold(0.0, f64::max),
-        objective,
+        objective: search.objective.clone(),
         points,
     })
 }
 
 /// The rate of the next point in thousandths of a request per second, for a search of which `record` is all so far; `None` where it is over.
 pub fn next_rate_milli(record: &Record) -> Option<u64> {
-    let objective = &record.plan.search.as_ref()?.objective;
-    let points = points(record, objective, &crate::results(record));
+    let points = points(record, record.plan.search.as_ref()?, &crate::results(record));
     // A point that cannot be judged would be asked for again and again.
     if points.len() < record.plan.points.len() {
         return None;
@@ -93,48 +98,71 @@ pub fn next_rate_milli(record: &Record) -> Option<u64> {
     }
 }
 
-fn points(record: &Record, objective: &Objective, rows: &[ResultRow]) -> Vec<LoadPoint> {
+fn points(record: &Record, search: &Search, rows: &[ResultRow]) -> Vec<LoadPoint> {
     let numbers = 0..record.plan.points.len() as u32;
     numbers
         .filter_map(|number| {
-            let rows: Vec<&ResultRow> =
-                rows.iter().filter(|row| row.point == number && row.complete && row.op != Op::Fsync).collect();
-            point(number, objective, &rows)
+            // What was measured without a lost host says nothing of the rate that was asked of all.
+            let is_judged =
+                |row: &&ResultRow| row.point == number && row.complete && row.is_addend() && !is_of_some(row);
+            let rows: Vec<&ResultRow> = rows.iter().filter(is_judged).collect();
+            point(number, search, &rows)
         })
         .collect()
 }
 
-fn point(number: u32, objective: &Objective, rows: &[&ResultRow]) -> Option<LoadPoint> {
+/// Whether hosts were lost, and the figures are those of the others.
+fn is_of_some(row: &ResultRow) -> bool {
+    row.warnings.iter().any(|warning| matches!(warning, Warning::HostLost { wholly: true, .. }))
+}
+
+fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint> {
     let first = rows.first()?;
-    let (rate, poisson) = match first.work.pace {
-        Pace::Open { rate: Rate::Iops { milli }, poisson } => (Some(milli as f64 / 1e3), poisson),
-        _ => (None, false),
+    let rate = match first.work()?.pace {
+        Pace::Open { rate: Rate::Iops { milli }, .. } => Some(milli as f64 / 1e3),
+        _ => None,
     };
     let seconds = rows.iter().map(|row| row.seconds).fold(0.0, f64::max);
     let errors = rows.iter().map(|row| row.error_count()).fold(0, u64::saturating_add);
     let ios = rows.iter().map(|row| row.ios).fold(0, u64::saturating_add);
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
-    // One that failed came back, too.
-    let answered = ios.saturating_add(errors);
-    let due = rate.unwrap_or(0.0) * seconds;
-    // Strangers do not arrive by the clock: three standard deviations of a Poisson count.
-    let chance = if poisson { 3.0 * due.max(1.0).sqrt() } else { 1.0 };
-    let keeps_up = (answered as f64) >= due * (1.0 - BEHIND) - chance;
-    let judged = objective.conditions.iter().map(|condition| (condition, judge(condition, rows)));
-    let worst = judged.max_by(|a, b| a.1.excess.total_cmp(&b.1.excess))?;
-    let behind = due / (answered as f64).max(1.0);
-    let falls_behind = !keeps_up && behind > worst.1.excess;
+    // What came back of what was due, where requests piled up.
+    let missed = rows.iter().flat_map(|row| &row.warnings).find_map(|warning| match warning {
+        Warning::RateMissed { done, .. } => Some(*done),
+        _ => None,
+    });
+    let keeps_up = missed.is_none();
+    let behind = missed.map_or(0.0, |done| 1.0 / done.clamp(1e-9, 1.0 - 1e-9));
+    let judged = || search.objective.conditions.iter().map(|condition| (condition, judge(condition, rows)));
+    let by_excess = |a: &(&Condition, Judged), b: &(&Condition, Judged)| a.1.excess.total_cmp(&b.1.excess);
+    // What a target was not asked for, it did not refuse: at a rate that it keeps up with, a rate that the objective wants is no figure of the
+    // target, and says nothing about how near the load line is.
+    let is_asked = search.along == Along::Rate && rate.is_some() && keeps_up;
+    let wants = |condition: &Condition| is_asked && condition.limit.is_at_least();
+    let is_too_low = judged().any(|(condition, judged)| wants(condition) && judged.excess > 1.0);
+    let of_target = judged().filter(|(condition, _)| !wants(condition)).max_by(by_excess);
+    let excess = of_target.as_ref().map_or(0.0, |(_, judged)| judged.excess);
+    let (condition, worst) = if is_too_low { None } else { of_target }.or_else(|| judged().max_by(by_excess))?;
+    let falls_behind = !keeps_up && behind > excess;
     let mut latency = Histogram::new();
     rows.iter().for_each(|row| latency.merge(&row.latency));
-    let excess = if keeps_up { worst.1.excess } else { worst.1.excess.max(behind) };
+    let carried = per_second(ios);
+    let outstanding = little::outstanding(carried, latency.mean_ns().unwrap_or(0.0) / 1e9);
+    let excess = excess.max(behind);
+    let error = worst.error.filter(|_| !falls_behind && !wants(condition));
+    let is_even_closed = rate.is_none() && !search.poisson;
+    let tried =
+        Tried { rate, carried, excess, error, outstanding: if is_even_closed { outstanding } else { 0.0 }, is_too_low };
     Some(LoadPoint {
         point: number,
-        tried: Tried { rate, carried: per_second(ios), excess, error: if falls_behind { None } else { worst.1.error } },
-        worst: (!falls_behind).then(|| worst.0.figure()),
-        holds: excess <= 1.0,
+        tried,
+        worst: (!falls_behind).then(|| condition.figure()),
+        of_limit: if falls_behind { behind } else { worst.excess },
+        holds: excess <= 1.0 && !is_too_low,
         keeps_up,
         latency,
         errors,
+        others: None,
     })
 }
 
@@ -145,7 +173,8 @@ struct Judged {
 }
 
 fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
-    let rows: Vec<&ResultRow> = all.iter().filter(|row| condition.op.is_none_or(|op| op == row.op)).copied().collect();
+    let is_asked = |row: &&&ResultRow| row.is_addend() && condition.op.is_none_or(|op| row.ops == Ops::One(op));
+    let rows: Vec<&ResultRow> = all.iter().filter(is_asked).copied().collect();
     let mut latency = Histogram::new();
     rows.iter().for_each(|row| latency.merge(&row.latency));
     let sum = |of: fn(&ResultRow) -> f64| rows.iter().map(|row| of(row)).sum::<f64>();

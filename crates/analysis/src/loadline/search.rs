@@ -14,6 +14,8 @@ const UP: f64 = 1.8;
 const NEAR: f64 = 1.06;
 /// A figure further than this from its limit, as a factor, says nothing about where it reaches it.
 const LEAP: f64 = 1.6;
+/// A figure whose room falls by less than this factor from one rate to the next does not rise.
+const FLAT: f64 = 1.02;
 /// Bounds as near as this are an answer, even where there is no figure to draw a line through.
 const TIGHT: f64 = 1.015;
 /// The candidate lies so far below the boundary: on it, the objective holds in every second run only.
@@ -29,8 +31,17 @@ const MOST_RATE: f64 = 1e12;
 /// Points for the curve, as shares of the answer.
 const CURVE: [f64; 2] = [0.3, 0.85];
 
+/// A closed loop in which the objective held with so much to spare (its excess) speaks for fixed rates, too.
+const SURE: f64 = 0.9;
+/// It does so for evenly due requests up to this share of what it carried: nearer to it, its queue was kept short by its depth.
+const VOUCHED: f64 = 0.8;
+/// With fewer requests outstanding, a closed loop says nothing of the queues at a fixed rate.
+const DEEP: f64 = 16.0;
+/// A rate that contradicts another is measured so often, and the middle one of its figures counts.
+const RETESTS: usize = 3;
+
 /// A point that was measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tried {
     /// Requests per second that were due; `None` in a closed loop.
     pub rate: Option<f64>,
@@ -41,6 +52,19 @@ pub struct Tried {
     pub excess: f64,
     /// The standard error of `excess`, as a share of it; `None` where it is not known.
     pub error: Option<f64>,
+    /// In a closed loop with evenly due requests at all other points: how many requests were outstanding on average. 0 where it is not known,
+    /// or arrivals are those of strangers, whose queues no closed loop shows.
+    pub outstanding: f64,
+    /// Whether the rate is too low for the objective, which wants a rate or a bandwidth that the target was not asked for. It is in no excess.
+    pub is_too_low: bool,
+}
+
+impl Tried {
+    /// The rate up to which a closed loop says that the objective holds; 0 where it says nothing.
+    fn vouches_for(&self) -> f64 {
+        let speaks = self.rate.is_none() && self.excess <= SURE && self.outstanding >= DEEP;
+        if speaks { VOUCHED * self.carried } else { 0.0 }
+    }
 }
 
 /// What to do next.
@@ -63,6 +87,19 @@ pub struct Answer {
     pub confirmed: bool,
     /// The lowest rate above it at which the objective did not hold; `None` where it held at all.
     pub fails_at: Option<f64>,
+    /// Points that contradict each other, after repetitions: then there is no answer.
+    pub contradiction: Option<Contradiction>,
+}
+
+/// The objective held at a rate and did not at a lower one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contradiction {
+    /// The rate at which it did not hold, in requests per second.
+    pub fails_at: f64,
+    /// The higher rate at which it held; in a closed loop, what that carried.
+    pub holds_at: f64,
+    /// Whether it held there in the closed loop.
+    pub in_closed_loop: bool,
 }
 
 /// All measurements at one rate.
@@ -72,6 +109,7 @@ struct Rate {
     count: usize,
     excess: f64,
     error: f64,
+    is_too_low: bool,
 }
 
 impl Rate {
@@ -103,6 +141,12 @@ fn decide(tried: &[Tried]) -> Next {
     if rates.is_empty() {
         return Next::Open(FIRST * capacity);
     }
+    if let Some(contradicted) = contradiction(tried, &rates).filter(|_| tried.len() + 1 < MOST_POINTS) {
+        let of = |rate: f64| rates.iter().find(|known| known.rate == rate).filter(|known| known.count < RETESTS);
+        // What failed is doubted first: others disturb a target, and nobody helps it.
+        let doubted = of(contradicted.fails_at).or_else(|| of(contradicted.holds_at).filter(|held| held.count < 2));
+        return doubted.map_or(Next::Done, |rate| Next::Open(rate.rate));
+    }
     // The last point belongs to the repetition, if there is none yet.
     let known = answer(tried);
     if let (Some(rate), false, true) = (known.rate, known.confirmed, tried.len() + 1 == MOST_POINTS) {
@@ -111,7 +155,7 @@ fn decide(tried: &[Tried]) -> Next {
     let Some(low) = rates.iter().rev().find(|rate| rate.holds()) else { return downwards(&rates, FIRST * capacity) };
     let high = rates.iter().find(|rate| rate.rate > low.rate);
     match high {
-        None => upwards(low, capacity),
+        None => upwards(&rates, low, capacity),
         Some(high) if !is_near(low, high) => Next::Open(between(low, high, tried)),
         Some(high) => settle(&rates, low, high, tried),
     }
@@ -134,7 +178,7 @@ fn downwards(rates: &[Rate], first: f64) -> Next {
 }
 
 /// The objective holds everywhere so far. What the closed loop carried is the likely end.
-fn upwards(low: &Rate, capacity: f64) -> Next {
+fn upwards(rates: &[Rate], low: &Rate, capacity: f64) -> Next {
     if low.rate >= 0.99 * capacity {
         return Next::Open(low.rate * UP);
     }
@@ -142,7 +186,12 @@ fn upwards(low: &Rate, capacity: f64) -> Next {
     if capacity / low.rate <= near {
         return Next::Open(capacity * 1.01);
     }
-    let end = Rate { rate: capacity, count: 0, excess: f64::INFINITY, error: 1.0 };
+    // A figure that does not rise says nothing about where it will: a line through it would creep towards the end.
+    let before = rates.iter().rev().find(|rate| rate.rate < low.rate);
+    if before.is_some_and(|before| before.room() < low.room() * FLAT) {
+        return Next::Open(0.99 * capacity);
+    }
+    let end = Rate { rate: capacity, count: 0, excess: f64::INFINITY, error: 1.0, is_too_low: false };
     Next::Open(line(low, &end))
 }
 
@@ -213,30 +262,57 @@ fn boundary(rates: &[Rate], low: &Rate, high: &Rate) -> f64 {
     if at.is_finite() { at.clamp(low.rate / NEAR, high.rate * NEAR) } else { low.rate }
 }
 
-/// The open-loop points by rate, in rising order; repetitions together.
+/// The open-loop points by rate, in rising order; repetitions together: their mean, and from [`RETESTS`] on the middle one, which one that was
+/// disturbed does not move.
 fn by_rate(tried: &[Tried]) -> Vec<Rate> {
-    let mut rates: Vec<Rate> = Vec::new();
-    for point in tried {
-        let Some(rate) = point.rate.filter(|rate| *rate > 0.0) else { continue };
-        let error = point.error.filter(|error| error.is_finite() && *error > 0.0).unwrap_or(UNKNOWN_ERROR);
-        let excess = if point.excess.is_nan() { f64::INFINITY } else { point.excess };
-        match rates.iter_mut().find(|known| (known.rate / rate - 1.0).abs() < 1e-6) {
-            Some(known) => {
-                let n = known.count as f64;
-                known.excess = (known.excess * n + excess) / (n + 1.0);
-                known.error = ((known.error * n).powi(2) + error.powi(2)).sqrt() / (n + 1.0);
-                known.count += 1;
-            }
-            None => rates.push(Rate { rate, count: 1, excess, error }),
-        }
-    }
-    rates.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-    rates
+    let mut points: Vec<(f64, &Tried)> = tried.iter().filter_map(|point| Some((point.rate?, point))).collect();
+    points.retain(|(rate, _)| *rate > 0.0);
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let together = points.chunk_by(|a, b| (a.0 / b.0 - 1.0).abs() < 1e-6);
+    together.filter_map(|same| Some(at_one_rate(same.first()?.0, same.iter().map(|(_, point)| *point)))).collect()
 }
 
-/// What these points say. Of two rates within 2 %, one that was confirmed is taken before a higher one that was not.
+fn at_one_rate<'a>(rate: f64, points: impl Iterator<Item = &'a Tried> + Clone) -> Rate {
+    let mut excesses: Vec<f64> =
+        points.clone().map(|point| if point.excess.is_nan() { f64::INFINITY } else { point.excess }).collect();
+    excesses.sort_by(f64::total_cmp);
+    let count = excesses.len();
+    let n = count as f64;
+    let excess = if count < RETESTS {
+        excesses.iter().sum::<f64>() / n
+    } else {
+        f64::midpoint(excesses[(count - 1) / 2], excesses[count / 2])
+    };
+    let known = |point: &Tried| point.error.filter(|error| error.is_finite() && *error > 0.0).unwrap_or(UNKNOWN_ERROR);
+    let error = points.clone().map(|point| known(point).powi(2)).sum::<f64>().sqrt() / n;
+    let too_low = points.filter(|point| point.is_too_low).count();
+    Rate { rate, count, excess, error, is_too_low: 2 * too_low > count }
+}
+
+/// The lowest rate at which the objective does not hold although it holds at a higher one: that one, or the closed loop. Rates as near to each
+/// other as bounds are at the end contradict nothing: that is the noise.
+fn contradiction(tried: &[Tried], rates: &[Rate]) -> Option<Contradiction> {
+    let closed = tried.iter().max_by(|a, b| a.vouches_for().total_cmp(&b.vouches_for()));
+    let highest = rates.iter().rev().find(|rate| rate.holds());
+    let fails = rates.iter().find(|rate| !rate.holds())?;
+    let by_rate = highest.filter(|held| fails.rate * NEAR < held.rate);
+    let by_closed = closed.filter(|closed| fails.rate < closed.vouches_for());
+    match (by_rate, by_closed) {
+        (Some(held), _) => Some(Contradiction { fails_at: fails.rate, holds_at: held.rate, in_closed_loop: false }),
+        (None, Some(closed)) => {
+            Some(Contradiction { fails_at: fails.rate, holds_at: closed.carried, in_closed_loop: true })
+        }
+        (None, None) => None,
+    }
+}
+
+/// What these points say. Of two rates within 2 %, one that was confirmed is taken before a higher one that was not. Points that contradict each
+/// other say nothing.
 pub fn answer(tried: &[Tried]) -> Answer {
     let rates = by_rate(tried);
+    if let Some(found) = contradiction(tried, &rates) {
+        return Answer { rate: None, confirmed: false, fails_at: Some(found.fails_at), contradiction: Some(found) };
+    }
     let highest = rates.iter().rev().find(|rate| rate.holds());
     let confirmed = rates.iter().rev().find(|rate| rate.holds() && rate.count > 1);
     let taken = match (confirmed, highest) {
@@ -244,10 +320,14 @@ pub fn answer(tried: &[Tried]) -> Answer {
         (_, highest) => highest,
     };
     let above = taken.map_or(0.0, |taken| taken.rate);
+    let fails_at = rates.iter().find(|rate| rate.rate > above && !rate.holds()).map(|rate| rate.rate);
+    // Where the highest rate is too low for the objective, all below it are.
+    let taken = taken.filter(|taken| !taken.is_too_low);
     Answer {
         rate: taken.map(|taken| taken.rate),
         confirmed: taken.is_some_and(|taken| taken.count > 1),
-        fails_at: rates.iter().find(|rate| rate.rate > above && !rate.holds()).map(|rate| rate.rate),
+        fails_at,
+        contradiction: None,
     }
 }
 

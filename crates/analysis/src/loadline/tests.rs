@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::Recorded;
 use model::search::Search;
-use model::{Nanos, StageKind};
+use model::{Nanos, Op, StageKind};
 
 /// A run that searches, one host, one worker.
 fn searching(objective: &str) -> Recorded {
@@ -79,7 +79,8 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
     let rows: Vec<&ResultRow> = rows.iter().collect();
     let excess = |text: &str| {
         let objective: Objective = text.parse().expect("good");
-        point(0, &objective, &rows).expect("a point").tried.excess
+        let search = Search { objective, poisson: false, measure: Nanos::seconds(1), along: Along::Rate };
+        point(0, &search, &rows).expect("a point").tried.excess
     };
     let near =
         |text: &str, expected: f64| assert!((excess(text) / expected - 1.0).abs() < 0.005, "{text}: {}", excess(text));
@@ -110,4 +111,22 @@ fn a_search_that_was_cut_short_says_so_and_other_runs_have_none() {
     assert_eq!(next_rate_milli(&recorded.record()), None);
     let plain = Recorded::new("[[workload]]\nname = \"w\"\n").record();
     assert_eq!(load_line(&plain, &[]), None);
+}
+
+#[test]
+fn a_rate_that_the_objective_wants_changes_nothing_where_the_target_carries_it() {
+    let line = |objective: &str| {
+        let mut recorded = searching(objective);
+        go(&mut recorded, 10_000, |rate| (100_000.0 / (1.0 - rate as f64 / 10_050.0).max(1e-3)) as u64);
+        let record = recorded.record();
+        load_line(&record, &crate::results(&record)).expect("a search")
+    };
+    let (plain, wanted) = (line("p99 < 1ms"), line("iops >= 5900, p99 < 1ms"));
+    let rates = |line: &LoadLine| line.points.iter().map(|point| point.tried.rate).collect::<Vec<_>>();
+    assert_eq!((wanted.answer, rates(&wanted)), (plain.answer, rates(&plain)));
+    // A rate below what is wanted is none at which the objective holds, and the search goes up from it.
+    let low = wanted.points.iter().find(|point| point.tried.is_too_low).expect("the curve has one");
+    assert!(!low.holds && low.keeps_up && low.worst.as_deref() == Some("iops"), "{low:?}");
+    let never = line("iops >= 9500, p99 < 1ms");
+    assert_eq!((never.answer.rate, never.answer.contradiction, never.finished), (None, None, true));
 }

@@ -2,12 +2,16 @@
 //! hardware differs. Every figure of the reference stands there; one that the run has nothing for stands with the reason.
 
 mod counted;
+mod load;
 mod place;
 
+pub use load::{Apart, Counted};
+
 use crate::row::ResultRow;
-use crate::{attribution, findings};
+use crate::{attribution, effects, findings};
 use model::published::{FigureSpec, Published};
-use model::{Cluster, Record};
+use model::spec::Auto;
+use model::{Bytes, Cluster, Op, Record};
 use place::Place;
 
 /// What a figure counts, in the unit that it is computed in.
@@ -15,6 +19,8 @@ use place::Place;
 pub enum Quantity {
     /// Requests or operations per second.
     Iops,
+    /// The same for each 10^12 bytes that are loaded.
+    IopsPerTerabyte,
     /// Bytes per second.
     BytesPerSecond,
     /// The mean latency in ns.
@@ -27,6 +33,10 @@ pub enum Quantity {
     IopsDifference,
     /// A mean latency ÷ that of the base, less 1: -1 and up.
     LatencyDifference,
+    /// A value of a curve ÷ its peak, less 1: -1 to 0.
+    FromPeak,
+    /// A value of the axis along which a curve runs: threads.
+    Threads,
 }
 
 /// One side of a comparison.
@@ -51,6 +61,15 @@ pub enum Missing {
     NotMeasured,
     /// A plateau cannot be told from so few points.
     FewPoints,
+    /// The last value of the curve is its peak: there is no plateau.
+    StillRising,
+    /// The run loaded such points, at these footprints alone.
+    OtherFootprint {
+        /// The run's, in rising order.
+        run: Vec<Bytes>,
+    },
+    /// No event of the run left a dip in such a point.
+    NoDip,
     /// No kernel saw the load of a simulation.
     Simulated,
     /// The kernels' counters do not have it for the points of the figure.
@@ -72,8 +91,12 @@ pub struct Beside {
     pub printed: String,
     /// The published side; without a quantity, its value is in the printed unit.
     pub published: Side,
+    /// The upper end of a published range, in the quantity's unit.
+    pub up_to: Option<f64>,
     /// The run's side, or why there is none.
     pub run: Result<Side, Missing>,
+    /// In what the run's load is not that of the figure.
+    pub apart: Vec<Apart>,
     /// What the reference says of its own figure.
     pub caveat: String,
 }
@@ -107,12 +130,14 @@ pub fn against(
         return Err(OtherSuite);
     }
     let (curves, counters) = (findings(rows), attribution::attribution(record, rows));
+    let effects = effects::effects(record);
     let beside = |figure| {
-        let Some((counterpart, (quantity, value))) = published.counterpart(figure).zip(in_units(figure)) else {
+        let Some((counterpart, meaning)) = published.counterpart(figure).zip(meaning(figure)) else {
             return printed_alone(figure);
         };
-        let place = Place { figure, counterpart, quantity, record, rows, curves: &curves, counters: &counters };
-        place.beside(value, theirs, ours)
+        let (curves, counters, effects) = (&curves, &counters, &effects);
+        let place = Place { published, figure, counterpart, meaning, record, rows, curves, counters, effects };
+        place.beside(theirs, ours)
     };
     Ok(Comparison { figures: published.figures.iter().map(beside).collect() })
 }
@@ -126,38 +151,80 @@ fn printed_alone(figure: &FigureSpec) -> Beside {
         quantity: None,
         printed: printed(figure),
         published: Side { value: figure.value.value.0, ..Side::default() },
+        up_to: None,
         run: Err(Missing::NotOfARun(figure.not_of_a_run.value.clone())),
+        apart: Vec::new(),
         caveat: figure.caveat.value.clone(),
     }
 }
 
 fn printed(figure: &FigureSpec) -> String {
-    format!("{} {}", figure.value.value.0, figure.unit.value)
+    let to = match figure.up_to.value {
+        Auto::Fixed(to) => format!(" to {}", to.0),
+        Auto::Auto => String::new(),
+    };
+    format!("{}{to} {}", figure.value.value.0, figure.unit.value)
 }
 
-/// The figure's quantity and its value in that quantity's unit; `None` of a figure that a run has none of.
-fn in_units(figure: &FigureSpec) -> Option<(Quantity, f64)> {
-    let value = figure.value.value.0;
-    let (quantity, factor) = match (figure.quantity.value.as_str(), figure.unit.value.as_str()) {
-        ("rate" | "read rate" | "write rate" | "rate of one virtual machine", unit) => {
-            let factor = match unit {
-                "IOPS" => 1.0,
-                "K ops/s" => 1e3,
-                "M IOPS" => 1e6,
-                _ => return None,
-            };
-            (Quantity::Iops, factor)
-        }
-        ("throughput", "MiB/s") => (Quantity::BytesPerSecond, 1_048_576.0),
-        ("throughput", "GB/s") => (Quantity::BytesPerSecond, 1e9),
-        ("mean latency", "ms") => (Quantity::MeanLatency, 1e6),
-        ("port traffic", "Gbit/s") => (Quantity::PortBits, 1e9),
-        ("CPU", "%") => (Quantity::CpuShare, 0.01),
-        ("IOPS difference", "%") => (Quantity::IopsDifference, 0.01),
-        ("mean latency difference", "%") => (Quantity::LatencyDifference, 0.01),
+/// What a figure is, in the unit of its quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Meaning {
+    quantity: Quantity,
+    /// Of which operation; `None`: of all that its counterpart has.
+    op: Option<Op>,
+    part: Part,
+    value: f64,
+    up_to: Option<f64>,
+}
+
+/// Of what a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Of all.
+    Whole,
+    /// Of one machine.
+    Machine,
+    /// Of each of the two machines that were slowest.
+    TwoSlowest,
+    /// Of each 10^12 bytes.
+    Terabyte,
+}
+
+/// What a figure means; `None` of one that a run has none of.
+fn meaning(figure: &FigureSpec) -> Option<Meaning> {
+    let (name, unit) = (figure.quantity.value.as_str(), figure.unit.value.as_str());
+    let rate = |unit: &str| match unit {
+        "IOPS" | "ops/s" => Some(1.0),
+        "K IOPS" | "K ops/s" => Some(1e3),
+        "M IOPS" | "M ops/s" => Some(1e6),
+        _ => None,
+    };
+    let (quantity, factor, op, part) = match (name, unit) {
+        ("rate", unit) => (Quantity::Iops, rate(unit)?, None, Part::Whole),
+        ("read rate", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Read), Part::Whole),
+        ("write rate", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Write), Part::Whole),
+        ("rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, None, Part::Machine),
+        ("read rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Read), Part::Machine),
+        ("write rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Write), Part::Machine),
+        ("rate of the two slowest virtual machines", unit) => (Quantity::Iops, rate(unit)?, None, Part::TwoSlowest),
+        ("rate per TB", "IOPS/TB") => (Quantity::IopsPerTerabyte, 1.0, None, Part::Terabyte),
+        ("throughput", "MiB/s") => (Quantity::BytesPerSecond, 1_048_576.0, None, Part::Whole),
+        ("throughput", "GB/s") => (Quantity::BytesPerSecond, 1e9, None, Part::Whole),
+        ("mean latency", "ms") => (Quantity::MeanLatency, 1e6, None, Part::Whole),
+        ("port traffic", "Gbit/s") => (Quantity::PortBits, 1e9, None, Part::Whole),
+        ("CPU", "%") => (Quantity::CpuShare, 0.01, None, Part::Whole),
+        ("IOPS difference", "%") => (Quantity::IopsDifference, 0.01, None, Part::Whole),
+        ("mean latency difference", "%") => (Quantity::LatencyDifference, 0.01, None, Part::Whole),
+        ("difference to the peak", "%") => (Quantity::FromPeak, 0.01, None, Part::Whole),
+        ("threads", "threads") => (Quantity::Threads, 1.0, None, Part::Whole),
         _ => return None,
     };
-    figure.not_of_a_run.value.is_empty().then_some((quantity, value * factor))
+    let up_to = match figure.up_to.value {
+        Auto::Fixed(to) => Some(to.0 * factor),
+        Auto::Auto => None,
+    };
+    let value = figure.value.value.0 * factor;
+    figure.not_of_a_run.value.is_empty().then_some(Meaning { quantity, op, part, value, up_to })
 }
 
 #[cfg(test)]

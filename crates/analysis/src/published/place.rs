@@ -1,98 +1,138 @@
 //! Where a run has one figure's counterpart, and what it has there.
 
-use super::{Beside, Missing, Quantity, Side, counted, printed};
+use super::load::{Apart, Load, Matched, Unmatched};
+use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
 use crate::ceiling::{Workload, as_used, ceiling, touched};
-use crate::row::ResultRow;
+use crate::effects::Effect;
+use crate::row::{Ops, ResultRow};
 use crate::validity::is_simulated;
 use model::cluster::{Role, fixed};
-use model::published::{CounterpartSpec, FigureSpec};
+use model::published::{CounterpartSpec, During, FigureSpec, Published};
 use model::spec::Auto;
-use model::{Bytes, Cluster, Op, Record};
+use model::{Bytes, Cluster, Op, Record, Setting};
 use std::collections::BTreeMap;
 
 /// A figure and where to look for it.
 pub(super) struct Place<'a> {
+    pub(super) published: &'a Published,
     pub(super) figure: &'a FigureSpec,
     pub(super) counterpart: &'a CounterpartSpec,
-    pub(super) quantity: Quantity,
+    pub(super) meaning: Meaning,
     pub(super) record: &'a Record,
     pub(super) rows: &'a [ResultRow],
     pub(super) curves: &'a [Finding],
     pub(super) counters: &'a [Attribution],
+    pub(super) effects: &'a [Effect],
 }
 
 impl Place<'_> {
-    /// The published `value` and what the run has in its place.
-    pub(super) fn beside(&self, value: f64, theirs: Option<&Cluster>, ours: Option<&Cluster>) -> Beside {
-        let mine = self.at(&self.counterpart.run_sweep.value);
+    /// The published side and what the run has in its place.
+    pub(super) fn beside(&self, theirs: Option<&Cluster>, ours: Option<&Cluster>) -> Beside {
+        let matched = self.at(self.counterpart.run_sweep.value.0.as_ref());
+        let mine: &[&ResultRow] = matched.as_ref().map_or(&[], |matched| &matched.rows);
         let first = mine.first().copied();
         let mine_touched = || first.map_or(Bytes(0), |row| touched(self.record, row));
         let footprint = match self.counterpart.footprint.value {
             Auto::Fixed(bytes) => bytes,
             Auto::Auto => mine_touched(),
         };
-        let run = self.measured(&mine).map(|(value, hosts)| {
+        let run = matched.as_ref().map_err(Clone::clone).and_then(|matched| self.measured(&matched.rows));
+        let run = run.map(|(value, hosts)| {
             // A simulated run may have used its testbed in a way of its own.
             let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
             let side = self.side(value, used.as_deref().or(ours), first, mine_touched());
             // Counters say themselves how many hosts stand behind a sum.
             Side { nodes: side.nodes.or(hosts.filter(|_| self.adds_up())), ..side }
         });
+        let events = self.figure.with_event.value.then_some(Apart::EventsRequests);
+        let apart = matched.as_ref().map_or_else(|_| Vec::new(), |matched| matched.apart.clone());
         Beside {
             workload: self.figure.workload.value.clone(),
             scenario: self.figure.scenario.value.clone(),
             name: self.figure.quantity.value.clone(),
-            quantity: Some(self.quantity),
+            quantity: Some(self.meaning.quantity),
             printed: printed(self.figure),
-            published: self.side(value, theirs, first, footprint),
+            published: self.side(self.meaning.value, theirs, first, footprint),
+            up_to: self.meaning.up_to,
+            apart: if run.is_ok() { events.into_iter().chain(apart).collect() } else { Vec::new() },
             run,
             caveat: self.figure.caveat.value.clone(),
         }
     }
 
-    /// The complete rows of the run's workload, at this value of the sweep (empty: any) and of the figure's operation.
-    fn at(&self, wanted: &str) -> Vec<&ResultRow> {
-        let is_there = |row: &ResultRow| {
-            wanted.is_empty() || row.sweep.iter().any(|(axis, value)| wanted == format!("{axis}={value}"))
-        };
+    /// The rows of the run's points that are nearest to the figure's load, of the figure's operation, at this setting.
+    fn at(&self, setting: Option<&Setting>) -> Result<Matched<'_>, Missing> {
         let operation = self.counterpart.run_operation.value.as_str();
-        let is_asked = |op: Op| match self.figure.quantity.value.as_str() {
-            _ if !operation.is_empty() => op.name() == operation,
-            "read rate" => op == Op::Read,
-            "write rate" => op == Op::Write,
-            _ => matches!(op, Op::Read | Op::Write),
+        let is = |row: &ResultRow, op: Op| row.ops == Ops::One(op);
+        let is_asked = |row: &ResultRow| match self.meaning.op {
+            _ if !operation.is_empty() => Op::from_name(operation).is_some_and(|op| is(row, op)),
+            Some(wanted) => is(row, wanted),
+            // What is not said to be a part is the whole.
+            None => row.is_of_workload() && !row.is_metadata(),
         };
-        let name = self.counterpart.run_workload.value.as_str();
-        let rows = self.rows.iter().filter(|row| row.complete && row.ios > 0);
-        rows.filter(|row| row.workload == name && is_asked(row.op) && is_there(row)).collect()
+        let (published, counterpart, record) = (self.published, self.counterpart, self.record);
+        let load = Load { published, counterpart, record, is_asked: &is_asked };
+        load.matched(self.rows, setting).map_err(|why| match why {
+            Unmatched::OtherLoad => Missing::NotMeasured,
+            Unmatched::OtherFootprint(run) => Missing::OtherFootprint { run },
+        })
     }
 
     /// What the run has in the figure's place, and how many hosts counted it where counters did.
     fn measured(&self, mine: &[&ResultRow]) -> Result<(f64, Option<u64>), Missing> {
-        if mine.is_empty() {
-            return Err(Missing::NotMeasured);
-        }
-        match self.quantity {
+        let alone = |value: Result<f64, Missing>| value.map(|value| (value, None));
+        match self.meaning.quantity {
             Quantity::PortBits | Quantity::CpuShare => self.of_counters(mine),
-            Quantity::IopsDifference => self.difference(mine, Quantity::Iops),
-            Quantity::LatencyDifference => self.difference(mine, Quantity::MeanLatency),
-            _ if !self.counterpart.run_axis.value.is_empty() => self.of_curve(mine).map(|value| (value, None)),
+            Quantity::IopsDifference => alone(self.difference(mine, Quantity::Iops)),
+            Quantity::LatencyDifference => alone(self.difference(mine, Quantity::MeanLatency)),
+            _ if !self.counterpart.run_axis.value.is_empty() => alone(self.of_curve(mine)),
+            _ if self.figure.during.value == During::Event => alone(self.in_dip(mine)),
             quantity => {
-                let hosts = self.record.plan.hosts.len().max(1) as f64;
-                // The machine of the reports is a host of the run.
-                let part = if self.figure.quantity.value == "rate of one virtual machine" { hosts } else { 1.0 };
-                of_points(mine, quantity).map(|value| (value / part, None)).ok_or(Missing::NotMeasured)
+                let value = of_points(mine, quantity).ok_or(Missing::NotMeasured)?;
+                alone(self.part_of(value, mine))
             }
         }
     }
 
+    /// The part of all that the figure is of.
+    fn part_of(&self, value: f64, mine: &[&ResultRow]) -> Result<f64, Missing> {
+        match self.meaning.part {
+            Part::Whole => Ok(value),
+            // The machine of the reports is a host of the run.
+            Part::Machine => Ok(value / self.hosts()),
+            Part::Terabyte => {
+                let row = mine.first().ok_or(Missing::NotMeasured)?;
+                let terabytes = touched(self.record, row).0 as f64 / 1e12;
+                if terabytes > 0.0 { Ok(value / terabytes) } else { Err(Missing::NotMeasured) }
+            }
+            Part::TwoSlowest => Err(Missing::NotMeasured),
+        }
+    }
+
+    fn hosts(&self) -> f64 {
+        self.record.plan.hosts.len().max(1) as f64
+    }
+
+    /// What an event left of the rate while it showed: the mean of the dip, or the lowest intervals of the two hosts that fell lowest.
+    fn in_dip(&self, mine: &[&ResultRow]) -> Result<f64, Missing> {
+        let is_mine = |effect: &&Effect| mine.iter().any(|row| row.point == effect.point && row.has_work(effect.work));
+        let effects = || self.effects.iter().filter(is_mine);
+        let values: Vec<f64> = match self.meaning.part {
+            Part::TwoSlowest => effects().filter_map(two_lowest).collect(),
+            _ => effects().filter_map(|effect| effect.total?.in_dip).collect(),
+        };
+        let value = median(values).ok_or(Missing::NoDip)?;
+        if self.meaning.part == Part::TwoSlowest { Ok(value) } else { self.part_of(value, mine) }
+    }
+
     /// Against the counterpart's base.
-    fn difference(&self, mine: &[&ResultRow], quantity: Quantity) -> Result<(f64, Option<u64>), Missing> {
-        let base = of_points(&self.at(&self.counterpart.run_base.value), quantity).filter(|base| *base > 0.0);
+    fn difference(&self, mine: &[&ResultRow], quantity: Quantity) -> Result<f64, Missing> {
+        let base = self.at(self.counterpart.run_base.value.0.as_ref())?;
+        let base = of_points(&base.rows, quantity).filter(|base| *base > 0.0);
         let (base, value) = base.zip(of_points(mine, quantity)).ok_or(Missing::NotMeasured)?;
-        Ok((value / base - 1.0, None))
+        Ok(value / base - 1.0)
     }
 
     /// The median over repetitions of what the kernels counted.
@@ -106,30 +146,47 @@ impl Place<'_> {
             .counters
             .iter()
             .filter(is_mine)
-            .filter_map(|counters| counted::over_hosts(counters, self.quantity, scenario))
+            .filter_map(|counters| counted::over_hosts(counters, self.meaning.quantity, scenario))
             .collect();
         let hosts = counted.iter().map(|(_, hosts)| *hosts).max();
         let value = median(counted.iter().map(|(value, _)| *value).collect());
         value.map(|value| (value, hosts)).ok_or(Missing::NotCounted)
     }
 
-    /// The peak or the plateau along the counterpart's axis. A peak needs no curve: of few points it is the highest one.
+    /// The peak or the plateau along the counterpart's axis, where they are, or one value of it. A peak needs no curve: of few points it is the
+    /// highest one.
     fn of_curve(&self, mine: &[&ResultRow]) -> Result<f64, Missing> {
         let first = mine.first().ok_or(Missing::NotMeasured)?;
         let axis = self.counterpart.run_axis.value.as_str();
-        let is_it = |found: &&Finding| found.workload == first.workload && found.op == first.op && found.axis == axis;
-        let found = self.curves.iter().find(is_it);
-        let iops = match (self.figure.scenario.value.as_str(), found) {
-            ("peak", Some(found)) => found.values.get(found.curve.peak).copied(),
-            ("peak", None) => highest(mine),
-            ("sustained", Some(found)) => Some(found.curve.sustained),
-            ("sustained", None) => return Err(Missing::FewPoints),
-            _ => None,
-        };
-        let iops = iops.ok_or(Missing::NotMeasured)?;
-        match self.quantity {
+        let found = self.curves.iter().find(|found| found.axis == axis && found.has(first));
+        let peak = || found.map_or_else(|| highest(mine), |found| found.values.get(found.curve.peak).copied());
+        let along = |point: usize| found.and_then(|found| found.along.get(point).copied());
+        if let Auto::Fixed(at) = self.figure.at.value {
+            let here = Setting::new(axis, at.0.to_string());
+            let rows: Vec<&ResultRow> = mine.iter().copied().filter(|row| row.sweep.contains(&here)).collect();
+            let rate = of_points(&rows, Quantity::Iops).ok_or(Missing::NotMeasured)?;
+            return match self.meaning.quantity {
+                Quantity::FromPeak => peak().map(|peak| rate / peak - 1.0).ok_or(Missing::NotMeasured),
+                _ => self.of_rate(rate, first),
+            };
+        }
+        let curve = || found.map(|found| &found.curve).ok_or(Missing::FewPoints);
+        let level =
+            || curve().and_then(|curve| curve.sustained.map(|level| (level, curve)).ok_or(Missing::StillRising));
+        match (self.figure.scenario.value.as_str(), self.meaning.quantity) {
+            ("peak", Quantity::Threads) => along(curve()?.peak).ok_or(Missing::NotMeasured),
+            ("knee", Quantity::Threads) => along(level()?.1.knee).ok_or(Missing::NotMeasured),
+            ("peak", _) => self.of_rate(peak().ok_or(Missing::NotMeasured)?, first),
+            ("sustained", _) => self.of_rate(level()?.0, first),
+            _ => Err(Missing::NotMeasured),
+        }
+    }
+
+    /// A rate of requests in the figure's quantity.
+    fn of_rate(&self, iops: f64, row: &ResultRow) -> Result<f64, Missing> {
+        match self.meaning.quantity {
             Quantity::Iops => Ok(iops),
-            Quantity::BytesPerSecond if first.ios > 0 => Ok(iops * first.bytes as f64 / first.ios as f64),
+            Quantity::BytesPerSecond if row.ios > 0 => Ok(iops * row.bytes as f64 / row.ios as f64),
             _ => Err(Missing::NotMeasured),
         }
     }
@@ -137,26 +194,27 @@ impl Place<'_> {
     /// Whether the figure is that of the whole cluster: what one machine or one direction did is no share of what the cluster can do.
     fn adds_up(&self) -> bool {
         match self.figure.quantity.value.as_str() {
-            "rate" | "throughput" => true,
+            "rate" | "throughput" => self.figure.during.value == During::Stage,
             "port traffic" => self.figure.scenario.value == "all hosts",
             _ => false,
         }
     }
 
     fn side(&self, value: f64, cluster: Option<&Cluster>, row: Option<&ResultRow>, footprint: Bytes) -> Side {
-        let is_of_blocks = self.counterpart.run_operation.value.is_empty() && self.quantity != Quantity::PortBits;
+        let is_of_blocks =
+            self.counterpart.run_operation.value.is_empty() && self.meaning.quantity != Quantity::PortBits;
         let cluster = cluster.filter(|_| self.adds_up());
         let drives = |cluster: &Cluster| {
             let all = [Role::Capacity, Role::Cache].into_iter().flat_map(|role| cluster.drives(role));
             all.map(|(count, _)| count).fold(0, u64::saturating_add)
         };
-        let share = cluster.and_then(|cluster| match self.quantity {
+        let share = cluster.and_then(|cluster| match self.meaning.quantity {
             Quantity::PortBits => ports_bits(cluster).map(|most| value / most),
             // What a testbed says of names bounds nothing in general.
             _ if !is_of_blocks => None,
-            _ => row.and_then(|row| {
-                let workload = Workload::of_work(&row.work, footprint);
-                let of_bytes = self.quantity == Quantity::BytesPerSecond;
+            _ => row.and_then(ResultRow::work).and_then(|work| {
+                let workload = Workload::of_work(work, footprint);
+                let of_bytes = self.meaning.quantity == Quantity::BytesPerSecond;
                 ceiling(cluster, &workload).share(if of_bytes { value / workload.bytes() } else { value })
             }),
         });
@@ -166,6 +224,17 @@ impl Place<'_> {
             drives: cluster.filter(|_| is_of_blocks).map(drives).filter(|count| *count > 0),
             share,
         }
+    }
+}
+
+/// The mean of the lowest rates of the two hosts that an event took lowest; `None` where it took fewer.
+fn two_lowest(effect: &Effect) -> Option<f64> {
+    let fell = effect.hosts.iter().filter(|(_, after)| after.began_after_s.is_some());
+    let mut lowest: Vec<f64> = fell.map(|(_, after)| after.lowest).collect();
+    lowest.sort_by(f64::total_cmp);
+    match lowest.as_slice() {
+        [one, two, ..] => Some(f64::midpoint(*one, *two)),
+        _ => None,
     }
 }
 
@@ -193,7 +262,7 @@ fn of_points(rows: &[&ResultRow], quantity: Quantity) -> Option<f64> {
 
 /// Of the rates at each value of the sweep (of repetitions the median), the highest.
 fn highest(rows: &[&ResultRow]) -> Option<f64> {
-    let mut values: BTreeMap<&[(String, String)], Vec<&ResultRow>> = BTreeMap::new();
+    let mut values: BTreeMap<&[Setting], Vec<&ResultRow>> = BTreeMap::new();
     rows.iter().for_each(|row| values.entry(row.sweep.as_slice()).or_default().push(row));
     values.values().filter_map(|rows| of_points(rows, Quantity::Iops)).max_by(f64::total_cmp)
 }

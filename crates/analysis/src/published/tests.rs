@@ -29,7 +29,7 @@ quantity = \"mean latency\"
 value = 2
 unit = \"ms\"
 ";
-const COUNTERPART: &str = "[[counterpart]]\nworkload = \"Theirs\"\nrun_workload = \"mix\"\nfootprint = \"1GiB\"\n";
+const COUNTERPART: &str = "[[counterpart]]\nworkload = \"Theirs\"\nblock_size = \"4KiB\"\nfootprint = \"1GiB\"\n";
 
 fn cluster(nodes: u32, iops: u32) -> Cluster {
     let text = format!(
@@ -84,10 +84,17 @@ fn only_another_suite_is_refused_and_all_else_stands_with_its_reason() {
     let none = Some(Missing::NotOfARun(String::new()));
     assert_eq!(missing(FIGURES, "mix"), [none.clone(), none.clone(), none]);
     assert_eq!(missing(&with, "mix"), [None, Some(Missing::NotCounted), None]);
+    assert_eq!(missing(&with, "other"), [None, Some(Missing::NotCounted), None], "a name is no load");
+    let larger = with.replace("4KiB", "8KiB");
     assert_eq!(
-        missing(&with, "other"),
-        [Some(Missing::NotMeasured), Some(Missing::NotMeasured), Some(Missing::NotMeasured)]
+        missing(&larger, "mix"),
+        [const { Some(Missing::NotMeasured) }; 3],
+        "another block size is another load"
     );
+    for other in ["read = \"70%\"", "random = \"0%\"", "one_file = true"] {
+        let other = with.replace("footprint", &format!("{other}\nfootprint"));
+        assert_eq!(missing(&other, "mix")[0], Some(Missing::NotMeasured), "{other}");
+    }
     let narrower = with.replace("footprint", "run_sweep = \"size=10GB\"\nfootprint");
     assert_eq!(missing(&narrower, "mix")[0], Some(Missing::NotMeasured));
     let told = with.replacen("unit = \"IOPS\"", "unit = \"IOPS\"\nnot_of_a_run = \"a size\"", 1);
@@ -197,4 +204,84 @@ fn three_numbers_of_threads_have_a_peak_but_no_plateau() {
 #[test]
 fn the_middle_of_repetitions_counts() {
     assert_eq!((median(Vec::new()), median(vec![9.0, 1.0, 2.0]), median(vec![1.0, 2.0])), (None, Some(2.0), Some(1.5)));
+}
+
+/// What stands beside a figure of 1 GiB, 4 KiB and half reads in a run of so many hosts whose file each has `size`.
+fn beside(hosts: usize, size: &str, conditions: &str) -> Beside {
+    let suite =
+        format!("[layout]\nfiles = 1\nsize = \"{size}\"\n[[workload]]\nname = \"mix\"\nread = \"50%\"\nworkers = 1\n");
+    let mut recorded = Recorded::with_hosts(&suite, hosts);
+    let stage = recorded.stage(StageKind::Measure);
+    for host in 0..hosts as u32 {
+        recorded.host_interval(stage, host, 0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
+    }
+    recorded.end();
+    let mut record = recorded.record();
+    record.plan.suite = "t".to_owned();
+    let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}{conditions}")).expect("good figures");
+    let held = against(&published, None, &record, &crate::results(&record), None).expect("fits");
+    held.figures.into_iter().next().expect("a figure")
+}
+
+#[test]
+fn another_load_is_never_silent() {
+    let same = beside(2, "512MiB", "hosts = 2\noutstanding = 64\nthreads = 2\ndepth = 32\n");
+    assert_eq!((same.run.is_ok(), same.apart), (true, Vec::new()));
+    let other = beside(1, "256MiB", "hosts = 4\noutstanding = 320\n");
+    let count = |what, published, run| Apart::Count { what, published, run };
+    assert!(other.run.is_ok());
+    assert_eq!(
+        other.apart,
+        [
+            Apart::Footprint { published: Bytes::gib(1), run: Bytes::mib(256) },
+            count(Counted::Hosts, 4, 1),
+            count(Counted::Outstanding, 320, 32),
+        ]
+    );
+}
+
+#[test]
+fn figures_that_a_footprint_tells_apart_have_no_point_of_another_one() {
+    let large =
+        "[[counterpart]]\nworkload = \"Theirs\"\nscenario = \"large\"\nblock_size = \"4KiB\"\nfootprint = \"4GiB\"\n";
+    assert!(beside(2, "512MiB", large).run.is_ok());
+    let other = beside(2, "256MiB", large);
+    assert_eq!(other.run, Err(Missing::OtherFootprint { run: vec![Bytes::mib(512)] }));
+}
+
+#[test]
+fn of_points_that_could_stand_there_the_nearest_does() {
+    let suite = "[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"a\"\nread = \"50%\"\n[sweep]\ndepth = [1, 8, 64]\n";
+    let mut recorded = Recorded::new(suite);
+    let first = recorded.stage(StageKind::Measure);
+    for (number, ios) in [(0, 10), (1, 20), (2, 30)] {
+        recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; ios])]);
+    }
+    recorded.end();
+    let mut record = recorded.record();
+    record.plan.suite = "t".to_owned();
+    let value = |depth: u32| {
+        let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}depth = {depth}\n")).expect("good");
+        let held = against(&published, None, &record, &crate::results(&record), None).expect("fits");
+        (held.figures[0].run.clone().expect("measured").value, held.figures[0].apart.len())
+    };
+    assert_eq!([value(1), value(8), value(64)], [(10.0, 0), (20.0, 0), (30.0, 0)]);
+    assert_eq!(value(10), (20.0, 1), "not the median of different loads");
+}
+
+#[test]
+fn a_figure_with_an_events_own_requests_is_another_thing() {
+    let with = FIGURES.replacen("unit = \"IOPS\"", "unit = \"IOPS\"\nwith_event = true", 1);
+    let held = held(&format!("{with}{COUNTERPART}"), "mix", "t", None).expect("fits");
+    assert!(held.figures[0].apart.contains(&Apart::EventsRequests), "{:?}", held.figures[0]);
+    let spike = FIGURES.replacen("unit = \"IOPS\"", "unit = \"IOPS\"\nduring = \"event\"", 1);
+    let held = self::held(&format!("{spike}{COUNTERPART}"), "mix", "t", None).expect("fits");
+    assert_eq!(held.figures[0].run, Err(Missing::NoDip), "the mean of a stage is no spike");
+}
+
+#[test]
+fn a_climb_without_an_end_has_no_plateau() {
+    let run = |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
+    let rising = metadata(&[(1, 20), (2, 40), (4, 80), (8, 160)]);
+    assert_eq!([run(&rising, 0), run(&rising, 1)], [Ok(160.0), Err(Missing::StillRising)]);
 }

@@ -235,6 +235,8 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
     let row = rows.first()?;
     Some(ComparedPoint {
         key: point.key.clone(),
+        covers: row.covers,
+        is_metadata: row.is_metadata(),
         unlike: Vec::new(),
         repetitions: (runs, 1),
         paired: false,
@@ -253,7 +255,8 @@ fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
     let start = followed.changes.last().map_or(0, |change| change.at);
     let from = places.iter().position(|place| *place >= start)?;
     let level = before.get(from..).filter(|level| !level.is_empty())?;
-    let Ratio { percent, interval, chance } = prediction(level, *last);
+    let ratio = prediction(level, *last);
+    let Ratio { percent, interval, chance, test } = difference::no_surer_than(ratio, followed.metric.resolution());
     let difference = Difference {
         metric: followed.metric,
         base: mean(level).exp(),
@@ -261,6 +264,7 @@ fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
         percent,
         interval,
         chance,
+        test,
         verdict: Verdict::NotKnown,
     };
     Some((difference, level.len()))

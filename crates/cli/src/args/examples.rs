@@ -163,7 +163,9 @@ Exit code 7: data are missing or damaged.";
 pub const RESUME: &str = "\
 Examples:
   plimsoll resume run.plimsoll
-  plimsoll resume run.plimsoll --out whole.plimsoll";
+  plimsoll resume run.plimsoll --out whole.plimsoll
+  # where nothing of the run is left at its target: look, then name it again
+  plimsoll resume run.plimsoll --target /mnt/x";
 
 /// Below `plimsoll clean --help`.
 pub const CLEAN: &str = "\

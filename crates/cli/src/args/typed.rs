@@ -1,9 +1,11 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
 use super::{Arguments, Command};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
 use model::plan::origin::OPTIONS;
+use model::spec::{flag, nearest};
 use std::ffi::OsString;
 
 /// The arguments of this process; ends it where they ask for help or are wrong.
@@ -14,7 +16,11 @@ pub fn parse() -> Arguments {
 /// What these words say, the program's name first.
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
-    let matches = command.try_get_matches_from_mut(line)?;
+    let line: Vec<OsString> = line.into_iter().collect();
+    let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
+        let known = line.get(1).and_then(|name| name.to_str()).and_then(|name| command.find_subcommand(name));
+        led(error, known)
+    })?;
     let mut arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let words = matches.subcommand().and_then(|(name, given)| {
         let known = command.find_subcommand(name)?;
@@ -27,6 +33,31 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
         _ => {}
     }
     Ok(arguments)
+}
+
+/// A mistake of the command line with a way out that is one: of a flag of another tool, or of a field of suites, what says the same here; of a slip,
+/// the flag that is really near. No guess where neither is known.
+fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(unknown)) if unknown.starts_with("--") => {
+            unknown.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned()
+        }
+        _ => return error,
+    };
+    let flags = command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
+    let remedy = flag(&unknown).or_else(|| nearest(&unknown, flags).map(|near| format!("did you mean `--{near}`?")));
+    // The parser's own guess is by likeness of letters alone, over all commands.
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::TrailingArg);
+    error.remove(ContextKind::Suggested);
+    if let Some(remedy) = remedy {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
+    }
+    error
 }
 
 /// The words of this command that a run file keeps, names of options written out; `None` where one is no text.
@@ -105,6 +136,28 @@ mod tests {
             &["loadline", "--objective=p99 < 1ms", "--hosts=a[1-3]", "--destroy-data=a1:/dev/sdb", "quick"],
         );
         kept("run", &["run"]);
+    }
+
+    #[test]
+    fn flags_of_other_tools_are_answered_with_ours_and_no_flag_is_guessed() {
+        let told = |line: &str| {
+            let words = std::iter::once("plimsoll").chain(line.split('|')).map(OsString::from);
+            parse_from(words).expect_err(line).to_string()
+        };
+        for (line, remedy) in [
+            ("run|--rw|randread|--rate|1000|/x", "--set rate=VALUE"),
+            ("run|--rw=randread|--direct=1|/x", "`--buffered`"),
+            ("run|--ioengine=libaio", "--set engine.backend=VALUE"),
+            ("run|--ramp_time=5", "--set stages.precondition=VALUE"),
+            ("run|--filename|/x", "--target PATH"),
+            ("run|--iodept=4|--rw|read", "did you mean `--iodepth`?"),
+            ("run|--verify=crc32c", "--set contents.verify=VALUE"),
+        ] {
+            let told = told(line);
+            assert!(told.contains(remedy) && !told.contains("similar argument"), "{line}: {told}");
+        }
+        let told = told("run|--frobnicate");
+        assert!(told.contains("--frobnicate") && !told.contains("tip:"), "{told}");
     }
 
     #[test]

@@ -61,18 +61,37 @@ fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
     let Some(wanted) = &args.suite else { return Ok(Workload::usual(args.footprint)) };
     let (name, text) = suite::find(std::slice::from_ref(wanted))?;
     let spec = Spec::parse(&name, &text, &[]).map_err(|errors| suite_failure(&errors))?;
-    let points = spec.points.iter().flat_map(|point| {
-        let axes: Vec<String> = point.sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-        point.workloads.iter().map(move |work| (work, axes.join(", ")))
-    });
-    let named = points.map(|(work, axes)| {
-        let mut workload = Workload::of_spec(work, args.footprint);
-        if !axes.is_empty() {
-            workload.name = format!("{} ({axes})", workload.name);
+    Ok(of_suite(&spec, args.footprint))
+}
+
+/// The workloads of every scenario of a suite, one for each point; what differs only in its scenario's name stands once.
+fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
+    let scenarios = spec.scenarios.iter().map(|scenario| (scenario.name.as_str(), &scenario.spec));
+    let alone = spec.scenarios.is_empty().then_some(("", spec));
+    let mut found: Vec<(String, Workload)> = Vec::new();
+    for (scenario, spec) in scenarios.chain(alone) {
+        for point in &spec.points {
+            let axes: Vec<String> = point.sweep.iter().map(model::Setting::to_string).collect();
+            for work in &point.workloads {
+                let mut workload = Workload::of_spec(work, footprint);
+                if !axes.is_empty() {
+                    workload.name = format!("{} ({})", workload.name, axes.join(", "));
+                }
+                if !found.iter().any(|(_, known)| *known == workload) {
+                    found.push((scenario.to_owned(), workload));
+                }
+            }
         }
-        workload
-    });
-    Ok(named.collect())
+    }
+    let mut workloads: Vec<Workload> = Vec::new();
+    for (scenario, mut workload) in found.clone() {
+        // Of one name in several scenarios, each says of which it is.
+        if found.iter().filter(|(_, other)| other.name == workload.name).count() > 1 {
+            workload.name = format!("{} ({scenario})", workload.name);
+        }
+        workloads.push(workload);
+    }
+    workloads
 }
 
 fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {
@@ -104,4 +123,22 @@ fn list() -> Result<String, Failure> {
         "\n`plimsoll ceiling NAME` says what it can carry; `plimsoll ceiling --print NAME > my.toml` prints one to start your own from.\n",
     );
     Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_of_a_suite_has_its_workloads() {
+        let (name, text) = suite::find(&["pixstor-nvme".to_owned()]).expect("built in");
+        let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
+        let names: Vec<String> = of_suite(&spec, None).into_iter().map(|workload| workload.name).collect();
+        for workload in ["n-n-sequential-write", "n-1-sequential-read", "random-read", "random-write"] {
+            assert!(names.iter().any(|name| name.starts_with(workload)), "{workload}: {names:?}");
+        }
+        let (name, text) = suite::find(&["s2d-disaggregated".to_owned()]).expect("built in");
+        let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
+        assert_eq!(of_suite(&spec, None).len(), 2, "three ways to one load have one ceiling");
+    }
 }

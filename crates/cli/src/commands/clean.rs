@@ -59,9 +59,15 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
         let all = hosts.iter().flat_map(|(_, cleaned)| cleaned);
         all.filter(|other| other.target == target).any(|other| matches!(other.outcome, Outcome::Removed { .. }))
     };
+    let has_bytes = |target: &str| {
+        let all = hosts.iter().flat_map(|(_, cleaned)| cleaned);
+        all.filter(|other| other.target == target)
+            .any(|other| matches!(other.outcome, Outcome::Removed { bytes: 1.., .. }))
+    };
     let mut told = Told { done: String::new(), errors: Vec::new() };
     for (host, cleaned) in hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one))) {
         match &cleaned.outcome {
+            Outcome::Removed { bytes: 0, left: None } if has_bytes(&cleaned.target) => {}
             Outcome::Removed { bytes, left } => {
                 let line =
                     format!("{}{}: removed {} of ours{}\n", at(host), cleaned.root, Bytes(*bytes), staying(left));

@@ -5,6 +5,7 @@ use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
+use crate::screen;
 use analysis::compare::{Comparison, Condition, compare as differences};
 use model::Record;
 use report::html::Against;
@@ -24,10 +25,17 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if args.shown.json {
         print_json(&report::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
-        print(&report::compare::table(&comparison, &records))?;
+        print(&report::compare::table(&comparison, &records, screen::room()))?;
     }
     if let Some(out) = &args.shown.out {
         write_page(&records, Against::default(), out, args.shown.force)?;
+    }
+    // With conditions, these say what they had to look at.
+    if args.fail_if.is_empty() && !report::compare::has_differences(&comparison) {
+        return Err(Failure::Usage(
+            "error: the runs have no point that can be compared; see the reasons above, or name runs of one suite"
+                .to_owned(),
+        ));
     }
     gate(&args.fail_if, &comparison)
 }
@@ -52,21 +60,19 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
     let mut closed = false;
     for condition in conditions {
         let outcome = condition.check(comparison);
+        if outcome.checked == 0 && outcome.unknown > 0 {
+            return Err(Failure::Usage(format!(
+                "error: --fail-if '{condition}' decides nothing: nobody knows of any such difference whether it is chance; measure longer, or repeat \
+                 (sweep.repetitions)"
+            )));
+        }
         if outcome.checked == 0 {
             return Err(Failure::Usage(format!(
                 "error: --fail-if '{condition}' has nothing to look at: no point that can be compared has this figure; see the reasons above, or name another figure"
             )));
         }
-        for (run, key, found) in &outcome.met {
-            eprintln!(
-                "fail-if   {condition}: {} {} of run {}: {:+.1} %",
-                key.workload,
-                key.op.name(),
-                run + 1,
-                found.percent
-            );
-            closed = true;
-        }
+        outcome.met.iter().for_each(|met| eprintln!("{}", report::compare::met(condition, met)));
+        closed |= !outcome.met.is_empty();
     }
     Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::whole::Whole;
-use model::{Event, Plan};
+use model::{Event, Plan, printable};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -45,7 +45,7 @@ impl EventLines {
     fn put(&mut self, line: &serde_json::Value) {
         let Some(out) = &mut self.out else { return };
         // One write a line, so that a reader never sees half of one.
-        let text = format!("{line}\n");
+        let text = printable::json(&format!("{line}\n")).into_owned();
         if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             self.out = None;
             if error.kind() != ErrorKind::BrokenPipe {

@@ -1,6 +1,6 @@
 //! `plimsoll export`: a run as tables for other programs.
 
-use super::saved::read_digests;
+use super::saved::read_judged;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use clap::{Args, ValueEnum};
@@ -112,7 +112,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         ));
     }
     let parts = parts(args, format)?;
-    let record = read_digests(&args.run)?;
+    let record = read_judged(&args.run)?;
     let tables = Tables::new(&record);
     if let Some(folder) = folder(args, format) {
         std::fs::create_dir_all(&folder).map_err(|error| {

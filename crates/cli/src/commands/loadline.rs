@@ -10,6 +10,7 @@ use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
+use crate::screen::{self, Stream};
 use crate::suite::{self, Asked};
 use crate::view::View;
 use crate::whole::Whole;
@@ -45,7 +46,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!("{}", report::plan::render(&plan, &hosts));
+        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {

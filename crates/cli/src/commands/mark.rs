@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::marks::{self, Mark};
 use clap::Args;
+use model::printable;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
         .map_err(|why| Failure::RunFile(format!("error: {}: {why}", args.run.display())))?;
     let told = if args.json { object(mark.as_ref()).to_string() } else { words(mark.as_ref()) };
     // Without a reader, it stands in the record all the same.
-    let _ = writeln!(std::io::stdout(), "{told}");
+    let _ = writeln!(std::io::stdout(), "{}", printable::json(&told));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@ mod agent;
 mod ceiling;
 mod clean;
 mod compare;
+mod confirmation;
 mod events;
 mod export;
 mod inventory;
@@ -43,11 +44,17 @@ pub use verify::verify;
 pub use watch::watch;
 
 use crate::failure::Failure;
-use model::Nanos;
+use model::{Nanos, printable};
 use std::io::Write;
 
-/// Prints to standard output; a reader that has gone away (`| head`) is no error.
+/// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote it. A reader that has gone away (`| head`) is no
+/// error.
 fn print(text: &str) -> Result<(), Failure> {
+    print_exactly(&printable::lines(text))
+}
+
+/// The same of a text that is to come out as it is.
+fn print_exactly(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -68,7 +75,8 @@ fn patience(given: Nanos) -> Result<Nanos, Failure> {
 
 /// Prints a value as JSON.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
+    let text = serde_json::to_value(value)
+        .and_then(|value| serde_json::to_string_pretty(&::report::json::plain(value)))
         .map_err(|error| Failure::Run(format!("error: the result cannot be written as JSON: {error}")))?;
-    print(&format!("{text}\n"))
+    print_exactly(&printable::json(&format!("{text}\n")))
 }

@@ -1,6 +1,6 @@
 //! Completions and man pages, from the arguments' own declaration.
 
-use super::print;
+use super::print_exactly;
 use crate::args::Arguments;
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+    print_exactly(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -35,7 +35,7 @@ pub fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::command()).render(&mut page).map_err(failed)?;
-            print(&as_written(&String::from_utf8_lossy(&page)))?;
+            print_exactly(&as_written(&String::from_utf8_lossy(&page)))?;
         }
     }
     Ok(ExitCode::SUCCESS)

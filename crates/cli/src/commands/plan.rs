@@ -4,6 +4,7 @@ use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
+use crate::screen;
 use crate::simulate::Simulation;
 use crate::suite::{self, Asked};
 use model::plan::Origin;
@@ -21,7 +22,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&plan)?;
     } else {
-        print(&report::plan::render(&plan, &hosts))?;
+        print(&report::plan::render_within(&plan, &hosts, screen::room()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,6 +53,7 @@ pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, 
         plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
         simulation.notes((work, &asked.left_out), &full, &mut plan);
     }
+    started.last_long_enough(&plan)?;
     plan.hosts_from = work.hosts.options();
     plan.origin = Origin::new(work.words.clone(), asked.text.clone(), asked.is_file);
     Ok((plan, hosts))

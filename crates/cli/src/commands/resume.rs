@@ -1,5 +1,6 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
+use super::confirmation;
 use super::run::{perform, unrecordable};
 use super::saved;
 use super::views::Views;
@@ -12,6 +13,7 @@ use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{Event, Note, NoteKind, Record, resume};
+use report::html::quoted;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,14 +30,18 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         eprintln!("{}: the run is complete; nothing is left to do", args.run.display());
         return Ok(ExitCode::SUCCESS);
     }
+    check_places(&record)?;
     check_devices(&record, args)?;
     let given = args.hosts.options();
-    let from = if given.is_empty() { recorded(&record)? } else { HostArgs::of(&given)? };
+    let from = if given.is_empty() { recorded(&record, &args.run)? } else { HostArgs::of(&given)? };
     let started = hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
     let patience = record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
     let told =
         started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
     let facts = same_hosts(&record, told, &from)?;
+    for (host, facts) in record.plan.hosts.iter().zip(&facts) {
+        confirmation::check(host, facts, &args.targets).map_err(|why| Failure::Target(format!("error: {why}")))?;
+    }
     let is_there = record.plan.hosts.iter().zip(&facts).all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
@@ -84,16 +90,44 @@ fn without_commands(record: &mut Record) {
     }
 }
 
-/// The way to the hosts that the run file says. It may come from anybody, so no command of it is run.
-fn recorded(record: &Record) -> Result<HostArgs, Failure> {
+/// The way to the hosts that the run file says, where it leads nowhere but to this machine. The file may come from anybody: it runs no command and
+/// chooses no other machine, which its reader's keys would open.
+fn recorded(record: &Record, run: &Path) -> Result<HostArgs, Failure> {
     let options = &record.plan.hosts_from;
-    let is_harmless = |option: &String| option.starts_with("--hosts=") || option.starts_with("--kubernetes=");
-    if options.iter().all(is_harmless) {
+    if options.iter().all(|option| option.starts_with("--hosts=local:")) {
         return HostArgs::of(options);
     }
+    let again: Vec<String> = said_again(record).iter().map(|word| quoted(word)).collect();
     Err(Failure::Usage(format!(
-        "error: the run reached its hosts with options that a run file may not choose; look at them, and say them again: {options:?}"
+        "error: the run was on other machines, and a run file may not choose those; look at them, and say them: plimsoll resume {} {}",
+        quoted(&run.to_string_lossy()),
+        again.join(" ")
     )))
+}
+
+/// The options that lead to the same hosts: of a Slurm job that is over, to a new one with its nodes.
+fn said_again(record: &Record) -> Vec<String> {
+    let nodes: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
+    let again = |option: &String| match option.strip_prefix("--slurm=") {
+        Some(options) => format!("--slurm={} -w {}", without_nodes(options), nodes.join(",")),
+        None => option.clone(),
+    };
+    record.plan.hosts_from.iter().map(again).collect()
+}
+
+/// The options of salloc but those that name nodes.
+fn without_nodes(options: &str) -> String {
+    let mut words = options.split_whitespace();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "-w" | "--nodelist" => drop(words.next()),
+            word if word.starts_with("--nodelist=") => {}
+            word if word.starts_with("-w") => {}
+            word => kept.push(word),
+        }
+    }
+    kept.join(" ")
 }
 
 /// The targets that the plan has for each of these hosts, each once; of one alone those of the plan's only one, whatever it was called.
@@ -110,6 +144,16 @@ fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
         paths
     };
     names.iter().map(of).collect()
+}
+
+/// A run file may come from anybody, and what it names outside its targets is nobody's wish.
+fn check_places(record: &Record) -> Result<(), Failure> {
+    match record.plan.hosts.iter().find_map(model::HostPlan::misplaced) {
+        None => Ok(()),
+        Some(misplaced) => Err(Failure::Target(format!(
+            "error: {misplaced}; do not trust this run file: nothing was touched, begin the run anew"
+        ))),
+    }
 }
 
 /// A device has to be given up again: after a restart, its name may be another's.
@@ -140,8 +184,15 @@ fn same_hosts(record: &Record, told: Vec<Told>, from: &HostArgs) -> Result<Vec<H
     if planned == there {
         return Ok(facts);
     }
+    let remedy = match &from.slurm {
+        Some(options) => {
+            let wanted = format!("{} -w {}", without_nodes(options), planned.join(","));
+            format!("ask for the same ones with --slurm {}", quoted(&wanted))
+        }
+        None => "name the same ones with --hosts".to_owned(),
+    };
     Err(Failure::Usage(format!(
-        "error: the run is one of {}, and the hosts are {}; name the same ones with --hosts",
+        "error: the run is one of {}, and the hosts are {}; {remedy}",
         planned.join(", "),
         there.join(", ")
     )))

@@ -7,6 +7,7 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
+use crate::run_file_disk;
 use crate::screen::{self, Stream};
 use crate::suite;
 use crate::view::{Labels, News, View};
@@ -25,12 +26,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
     let started = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
-    let (plan, hosts) = plan::decide(&args.work, &asked, &started)?;
+    let (mut plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
     let out = out_file(args, &plan);
+    plan.notes.extend(run_file_disk::note(&plan, &hosts, &out));
     if !args.how.quiet {
-        eprintln!("{}", report::plan::render(&plan, &hosts));
+        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
@@ -174,7 +176,7 @@ pub(super) fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) 
 pub(super) fn mode(how: How) -> Mode {
     match (how.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Mode::Quiet,
-        (false, true) => Mode::Terminal,
+        (false, true) => Mode::Terminal(screen::room_of(Stream::Error)),
         (false, false) => Mode::Lines,
     }
 }
@@ -185,6 +187,7 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
     let _ = std::fs::remove_file(out);
     match end {
         RunEnd::Failed(why) => Failure::Target(format!("error: {why}")),
+        RunEnd::Panicked(why) => bug(why),
         _ => Failure::Interrupted("stopped before anything was loaded".to_owned()),
     }
 }
@@ -216,9 +219,16 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     Ok(())
 }
 
+/// A run that a bug of ours ended.
+fn bug(why: &str) -> Failure {
+    let text = "a bug in Plimsoll ended the run; what was recorded until then is kept";
+    Failure::Bug(format!("error: {text}: {why}; please report it with the run file"))
+}
+
 pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
     match end {
         RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
+        RunEnd::Panicked(why) => Err(bug(&why)),
         RunEnd::Interrupted => {
             let text = "interrupted: the figures above are a part of the run";
             // A search chooses its next point by those before it, and cannot be taken up in the middle.

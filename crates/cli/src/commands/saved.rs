@@ -1,13 +1,13 @@
 //! `plimsoll show`, and reading of run files: what a run file says, at any time after the run.
 
-use super::{print, print_json};
+use super::{print, print_exactly, print_json};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
 use analysis::published::{Comparison, OtherSuite};
 use model::plan::Origin;
 use model::published::Published;
-use model::{Cluster, Record};
+use model::{Cluster, Record, printable};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,8 +27,9 @@ pub(super) fn hold(
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if args.suite {
-        let record = read_digests(&args.run)?;
-        print(suite(&record.plan.origin, &record.version, &args.run)?)?;
+        let head = store::read_head(&args.run);
+        let record = head.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+        print_exactly(suite(&record.plan.origin, &record.version, &args.run)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let record = read_judged(&args.run)?;
@@ -55,8 +56,8 @@ fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, F
     let text = origin.suite.as_str();
     let why = if text.is_empty() {
         format!("does not hold the text of its suite: Plimsoll {version} kept none")
-    } else if text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c)) {
-        // TOML has none of these, and a terminal may obey them.
+    } else if text.chars().any(|c| printable::acts(c) && !"\n\r\t".contains(c)) {
+        // A terminal may obey them, or show the text in another order.
         "holds a text that is no suite, with control characters in it".to_owned()
     } else {
         return Ok(text);

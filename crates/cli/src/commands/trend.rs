@@ -1,11 +1,11 @@
 //! `plimsoll trend`: the same workload over many runs, and a gate for pipelines.
 
 use super::compare::gate;
-use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::TrendArgs;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::screen;
 use model::Record;
 use report::trend::Named;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ const MOST_RUNS: usize = 2_000;
 
 /// Follows the figures of runs over time.
 pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
-    let files = files(&args.runs)?;
+    let mut files = files(&args.runs)?;
     if files.len() > MOST_RUNS {
         return Err(Failure::Usage(format!(
             "error: {} run files are more than the {MOST_RUNS} that a trend can have; name fewer",
             files.len()
         )));
     }
-    let records = files.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
-    let names: Vec<String> = files.iter().map(|run| name(run)).collect();
+    let records = records(&mut files)?;
+    let names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();
     let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
     let found = analysis::trend::trend(&records.iter().collect::<Vec<_>>());
     if let Some(why) = report::trend::nothing(&found) {
@@ -34,7 +34,7 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     if args.shown.json {
         print_json(&report::trend::json(&found, &runs, &args.fail_if))?;
     } else {
-        print(&report::trend::table(&found, &runs))?;
+        print(&report::trend::table(&found, &runs, screen::room()))?;
     }
     if let Some(out) = &args.shown.out {
         outputs::write(out, Kind::Page, args.shown.force, report::trend::page(&found, &runs).as_bytes())?;
@@ -43,12 +43,37 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &found.latest)
 }
 
+/// A file that may be a run.
+#[derive(Debug)]
+struct RunFile {
+    path: PathBuf,
+    /// Whether it was named itself, and not its folder alone.
+    is_named: bool,
+}
+
+/// The runs. What a folder holds and is none is left out, and said; what was named itself has to be one.
+fn records(files: &mut Vec<RunFile>) -> Result<Vec<Record>, Failure> {
+    let (mut records, mut kept) = (Vec::new(), Vec::new());
+    for file in files.drain(..) {
+        match store::read_digests(&file.path) {
+            Ok(record) => {
+                records.push(record);
+                kept.push(file);
+            }
+            Err(error) if !file.is_named => eprintln!("note: left out: {error}"),
+            Err(error) => return Err(Failure::RunFile(format!("error: {error}"))),
+        }
+    }
+    *files = kept;
+    Ok(records)
+}
+
 /// The run files: those that are named, and all `*.plimsoll` of folders that are.
-fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn files(named: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
     let mut all = Vec::new();
     for path in named {
         if !path.is_dir() {
-            all.push(path.clone());
+            all.push(RunFile { path: path.clone(), is_named: true });
             continue;
         }
         let failed = |error: std::io::Error| {
@@ -68,7 +93,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             )));
         }
         inside.sort_unstable();
-        all.append(&mut inside);
+        all.extend(inside.into_iter().map(|path| RunFile { path, is_named: false }));
     }
     Ok(all)
 }

@@ -2,7 +2,8 @@
 
 use super::{print, print_json};
 use crate::args::VerifyArgs;
-use crate::failure::{DATA_DAMAGED, Failure, harmless};
+use crate::failure::{DATA_DAMAGED, Failure};
+use crate::say;
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
 use std::io::IsTerminal;
@@ -31,7 +32,7 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     held(&progress).end();
     let audit = looked.map_err(|error| {
         // Paths and names come from the run file, and that from anybody.
-        let text = harmless(&format!("error: {error}"));
+        let text = format!("error: {error}");
         match error {
             AuditError::Usage(_) => Failure::Usage(text),
             AuditError::RunFile(_) => Failure::RunFile(text),
@@ -76,7 +77,7 @@ impl Progress {
             AuditStep::Read(done, total) => format!("read {} of {}", Bytes(done), Bytes(total)),
         };
         match self.is_terminal {
-            true => eprint!("\r\x1b[K{text}"),
+            true => say::over(&text),
             false => eprintln!("{text}"),
         }
         self.has_line = self.is_terminal;
@@ -86,7 +87,7 @@ impl Progress {
     fn end(&mut self) {
         self.every = None;
         if self.has_line {
-            eprint!("\r\x1b[K");
+            say::over("");
         }
     }
 }

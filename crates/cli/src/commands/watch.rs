@@ -8,7 +8,7 @@ use crate::web::{WatchedPage, listen_address};
 use crate::{hosts, signals};
 use fleet::{FleetError, Watched};
 use model::testbed::HostFacts;
-use model::{CounterSample, Nanos};
+use model::{CounterSample, Nanos, printable};
 use report::watch::{Replay, State, Subject, figures, lines};
 use report::words;
 use std::io::{IsTerminal, Write};
@@ -174,7 +174,7 @@ impl Log {
     fn write(&self, unix_ns: u64, line: &str, object: &serde_json::Value) -> bool {
         let mut out = std::io::stdout().lock();
         let written = match self.is_json {
-            true => writeln!(out, "{object}"),
+            true => writeln!(out, "{}", printable::json(&object.to_string())),
             false => writeln!(out, "{}  {line}", words::utc(unix_ns)),
         };
         written.and_then(|()| out.flush()).is_ok()

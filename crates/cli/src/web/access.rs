@@ -114,6 +114,16 @@ pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     if told.is_some_and(|(_, told)| token.is(told)) { Verdict::Hand } else { Verdict::Refused }
 }
 
+/// The same place of this server without the token in its address. Never another server's: browsers read a backslash as a slash, and two of them
+/// at the front as the name of a server (WHATWG, URL Standard, "path state" and "special authority ignore slashes state").
+pub fn without_token(path: &str, query: &str) -> String {
+    let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("token=")).collect();
+    let rest = rest.join("&");
+    let path = path.replace('\\', "/");
+    let path = format!("/{}", path.trim_start_matches('/'));
+    if rest.is_empty() { path } else { format!("{path}?{rest}") }
+}
+
 /// Whether what a browser sends comes from our own page, and not from one elsewhere that has it send it. What is no browser says nothing of it.
 ///
 /// `Sec-Fetch-Site` (W3C, Fetch Metadata) says so; where a browser leaves it out, `Origin` does, or the cookie, which is not sent along from elsewhere.
@@ -169,6 +179,15 @@ mod tests {
         assert_eq!(judged("/?token=", None), Verdict::Refused);
         assert_eq!(judged("/", Some((AUTHORIZATION, "Basic 0123456789abcdef"))), Verdict::Refused);
         assert_eq!(judged("/", Some((COOKIE, "plimsoll_token"))), Verdict::Refused);
+    }
+
+    #[test]
+    fn a_browser_is_led_to_no_other_server() {
+        for path in ["//evil/", "/\\evil/", "\\/evil/", "/\\/\\evil/", "\\\\evil/", "///evil/"] {
+            assert_eq!(without_token(path, "token=x"), "/evil/", "{path}");
+        }
+        assert_eq!(without_token("/run/1", "a=1&token=x&b=2"), "/run/1?a=1&b=2");
+        assert_eq!(without_token("", ""), "/");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod access;
 mod live;
+mod peer;
 mod server;
 mod site;
 mod stream;

@@ -1,6 +1,7 @@
 //! The server: bounded in connections, in what it reads and in how long it waits, and apart from the run in a thread of its own.
 
 use super::access::{self, COOKIE_NAME, Token, Verdict};
+use super::peer;
 use super::site::{self, Answer, Site};
 use super::stream;
 use crate::failure::Failure;
@@ -54,6 +55,7 @@ pub struct Server {
 /// What every connection needs to know.
 struct Shared {
     site: Site,
+    address: SocketAddr,
     token: Option<Token>,
     /// Takes marks, where the site is a run that goes on.
     marker: Option<Marker>,
@@ -93,7 +95,7 @@ impl Server {
         let is_guarded = token.is_some();
         let boot = format!("{}-{}", std::process::id(), super::unix_ns());
         let (streams, scrapes) = (Arc::new(Semaphore::new(MOST_STREAMS)), Semaphore::new(1));
-        let shared = Shared { site, token, marker, boot, streams, scrapes, over: told };
+        let shared = Shared { site, address, token, marker, boot, streams, scrapes, over: told };
         let thread = std::thread::Builder::new()
             .name("web".to_owned())
             .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
@@ -126,7 +128,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             accepted = listener.accept() => accepted,
             _ = over.wait_for(|over| *over) => break,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             // Out of open files, most likely: it gets better when somebody leaves.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
@@ -136,7 +138,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             let _permit = permit;
             let handle = hyper::service::service_fn(move |request| {
                 let shared = Arc::clone(&shared);
-                async move { Ok::<_, Infallible>(respond(&shared, request).await) }
+                async move { Ok::<_, Infallible>(respond(&shared, request, peer).await) }
             });
             // A connection that ends badly is its reader's matter.
             let _ = hyper::server::conn::http1::Builder::new()
@@ -155,7 +157,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+async fn respond(shared: &Arc<Shared>, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
     let mut response = match access::judge(shared.token.as_ref(), request.uri(), request.headers()) {
         Verdict::Misled => refusal(
             StatusCode::MISDIRECTED_REQUEST,
@@ -169,7 +171,7 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
         }
         Verdict::Hand => hand(shared, &request),
         Verdict::Welcome if request.method() == Method::POST && request.uri().path() == "/mark" => {
-            mark(shared, request).await
+            mark(shared, request, peer).await
         }
         // Who watches over servers asks with HEAD; the answer's body is left out below us.
         Verdict::Welcome if ![Method::GET, Method::HEAD].contains(request.method()) => {
@@ -193,7 +195,7 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
 }
 
 /// Sets the mark that a form asks for and sends the browser back to the page.
-async fn mark(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+async fn mark(shared: &Shared, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
     let Some(marker) = &shared.marker else {
         return refusal(StatusCode::NOT_FOUND, "There is no run here that goes on.\n");
     };
@@ -202,6 +204,13 @@ async fn mark(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
         return refusal(
             StatusCode::FORBIDDEN,
             "A page of another server sent this; set marks from the run's own page.\n",
+        );
+    }
+    // With a token, whoever has it may; without, the page is for the user of this process, and other users of this machine can reach it, too.
+    if shared.token.is_none() && !peer::is_own_user(peer, shared.address) {
+        return refusal(
+            StatusCode::FORBIDDEN,
+            "Another user runs this; use `plimsoll mark` as that user, or serve the page with --token.\n",
         );
     }
     let body = http_body_util::Limited::new(request.into_body(), MOST_FORM_BYTES).collect();
@@ -223,11 +232,7 @@ async fn mark(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
 
 /// Gives the cookie and sends the browser to the same place without the token in its address.
 fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
-    let rest = request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.starts_with("token="));
-    let rest = rest.collect::<Vec<_>>().join("&");
-    // Two slashes at the front would be another server's name.
-    let path = format!("/{}", request.uri().path().trim_start_matches('/'));
-    let place = if rest.is_empty() { path } else { format!("{path}?{rest}") };
+    let place = access::without_token(request.uri().path(), request.uri().query().unwrap_or_default());
     let token = shared.token.as_ref().map(Token::as_str).unwrap_or_default();
     let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/");
     let mut response = refusal(StatusCode::SEE_OTHER, "");

@@ -204,7 +204,8 @@ impl Backend for Aio {
         self.send()?;
         self.arrived = 0;
         // What was refused is news already.
-        let least: libc::c_long = if self.outstanding > 0 && self.refused.is_empty() { 1 } else { 0 };
+        let waits = self.outstanding > 0 && self.refused.is_empty() && patience_ns > 0;
+        let least = libc::c_long::from(waits);
         let mut patience = libc::timespec {
             tv_sec: (patience_ns / 1_000_000_000) as libc::time_t,
             tv_nsec: (patience_ns % 1_000_000_000) as libc::c_long,

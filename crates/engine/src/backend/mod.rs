@@ -68,7 +68,7 @@ pub(crate) trait Backend {
         }
     }
 
-    /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`.
+    /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`; with a patience of 0 not at all.
     ///
     /// # Errors
     /// Only for failures of ours; an error of the target is a completion.
@@ -76,6 +76,11 @@ pub(crate) trait Backend {
 
     /// Hands over everything that has completed.
     fn reap(&mut self, take: impl FnMut(Completion));
+
+    /// Whether other threads of the kernel take each request over at once: none then waits for the others that are sent with it.
+    fn is_carried(&self) -> bool {
+        false
+    }
 
     /// What fills and checks its buffers; `None` if it has none.
     fn contents(&self) -> Option<&WorkerContents> {

@@ -44,7 +44,7 @@ impl Backend for Nop {
 
     #[inline]
     fn submit(&mut self, patience_ns: u64) -> io::Result<()> {
-        wait(&self.ring, self.timed_wait, patience_ns)
+        wait(&mut self.ring, self.timed_wait, patience_ns)
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 //! sees whole. A unit is a slice of a pool of random bytes, each 8 of them combined (exclusive or) with a number of the unit's own:
 //! as unlike every other unit as fresh random bytes are, for a compressor with a window of any length, at the cost of a copy.
 
+use super::position::Positions;
 use model::plan::Contents;
 use model::rng::{Rng, derive, split_mix};
 use model::spec::DuplicateScope;
@@ -16,7 +17,7 @@ const POOL_WORDS: usize = 16 << 10;
 const UNIT_WORDS: usize = UNIT / 8;
 /// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as well: the originals themselves
 /// are not copies.
-const ORIGINALS: usize = 64;
+pub(crate) const ORIGINALS: usize = 64;
 /// Deduplicating storage compares blocks of this size or larger.
 const SECTOR: usize = 512;
 
@@ -47,6 +48,8 @@ pub(crate) struct Filler {
     random_ppm: u64,
     /// Whether writes take over the bytes of an earlier one, but for a stamp in each sector.
     is_stamped: bool,
+    /// Decides about copies where writes do not cover whole units.
+    positions: Option<Positions>,
 }
 
 impl Filler {
@@ -69,6 +72,7 @@ impl Filler {
             random_ppm,
             // Nothing is asked of the bytes but that no storage can make them fewer.
             is_stamped: random_ppm == 1_000_000 && contents.duplicate.ppm == 0,
+            positions: Positions::of(contents),
         }
     }
 
@@ -83,16 +87,24 @@ impl Filler {
         self.is_stamped
     }
 
+    /// From now on, each piece is a copy or none by itself: what is written is files of its own, and nobody else writes to their units.
+    pub(crate) fn write_files(&mut self) {
+        self.positions = None;
+    }
+
     /// From now on, no byte of a write is one of an earlier write.
     pub(crate) fn fill_anew(&mut self) {
         self.is_stamped = false;
     }
 
-    /// Fills `bytes`, which are to be written at `offset` of their file. What they hold from the last time is random already.
+    /// Fills `bytes`, which are to be written at `offset` of `file`. What they hold from the last time is random already.
     #[inline]
-    pub(crate) fn fill(&mut self, bytes: &mut [u8], offset: u64) {
+    pub(crate) fn fill(&mut self, bytes: &mut [u8], file: u32, offset: u64) {
         if self.is_stamped {
             return self.stamp(bytes);
+        }
+        if let Some(positions) = self.positions {
+            return self.fill_by_position(positions, bytes, file, offset);
         }
         let mut rest = bytes;
         let mut place = offset as usize % UNIT;
@@ -106,6 +118,29 @@ impl Filler {
             let random = (unit.len() as u64 * self.random_ppm / 1_000_000) as usize;
             self.fill_random(unit, random, number);
             (rest, place) = (after, 0);
+        }
+    }
+
+    /// The same where places decide which units are copies.
+    fn fill_by_position(&mut self, positions: Positions, bytes: &mut [u8], file: u32, offset: u64) {
+        let (mut rest, mut offset) = (bytes, offset);
+        while !rest.is_empty() {
+            let place = offset as usize % UNIT;
+            let (piece, after) = rest.split_at_mut((UNIT - place).min(rest.len()));
+            offset += piece.len() as u64;
+            match positions.original(file, offset - 1) {
+                Some(original) if piece.len() == UNIT => self.fill_random(piece, self.random_bytes(UNIT), original),
+                Some(original) => {
+                    let mut unit = [0; UNIT];
+                    self.fill_random(&mut unit, self.random_bytes(UNIT), original);
+                    piece.copy_from_slice(&unit[place..place + piece.len()]);
+                }
+                None => {
+                    let number = self.number();
+                    self.fill_random(piece, self.random_bytes(piece.len()), number);
+                }
+            }
+            rest = after;
         }
     }
 

@@ -5,6 +5,7 @@ mod damage;
 mod fill;
 mod generations;
 mod header;
+mod position;
 mod progress;
 pub(crate) mod spares;
 mod verify;
@@ -56,6 +57,9 @@ impl HostContents {
         if spares::are_in_vain(work) {
             filler.fill_anew();
         }
+        if work.metadata.is_some() {
+            filler.write_files();
+        }
         WorkerContents { filler, verifier: self.generations.as_ref().map(verifier) }
     }
 }
@@ -83,7 +87,7 @@ impl WorkerContents {
     #[inline]
     pub(crate) fn write_begins(&mut self, io: &Io, bytes: &mut [u8]) {
         match &mut self.verifier {
-            None => self.filler.fill(bytes, io.offset),
+            None => self.filler.fill(bytes, io.file, io.offset),
             Some(verifier) => {
                 let header = verifier.write_begins(io);
                 fill_checked(&mut self.filler, header, bytes);

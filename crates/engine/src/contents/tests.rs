@@ -6,6 +6,7 @@ use crate::buffers::{Buffers, stride};
 use model::Op;
 use model::Percent;
 use model::spec::DuplicateScope;
+use model::units::Bytes;
 use std::collections::{HashMap, HashSet};
 
 const SHARES: [u32; 4] = [0, 30, 60, 90];
@@ -13,7 +14,7 @@ const DEPTH: u32 = 4;
 
 fn worker(contents: &Contents, seed: u64) -> WorkerContents {
     let filler = Filler::new(contents, Pool::new(contents.seed), seed);
-    let identity = Identity { run: 1, host: 0, filled: true };
+    let identity = Identity { run: 1, host: 0, hosts: 1, filled: true };
     let generations = Arc::new(Generations::new(contents, std::iter::empty()));
     let verifier = contents.verify.then(|| Box::new(Verifier::new(identity, generations, 1, false)));
     WorkerContents { filler, verifier }
@@ -35,7 +36,7 @@ fn written_in(
     total: usize,
 ) -> Vec<u8> {
     let spares = worker.spares(smallest, stride(largest), room);
-    let mut buffers = Buffers::new(DEPTH as usize, spares, largest, 9, worker);
+    let mut buffers = Buffers::new(DEPTH as usize, spares, largest, 9, worker).expect("memory");
     let mut all = Vec::with_capacity(total + largest);
     for (slot, length) in order {
         let io = Io { slot, op: Op::Write, file: 0, offset: all.len() as u64, length: length as u32 };
@@ -87,7 +88,7 @@ fn blocks_compress_by_the_share_that_was_asked_for() {
 #[test]
 fn blocks_repeat_by_the_share_that_was_asked_for() {
     for share in SHARES {
-        let contents = Contents { duplicate: Percent::of(share), ..Contents::RANDOM };
+        let contents = Contents { duplicate: Percent::of(share), grain: Bytes(4096), ..Contents::RANDOM };
         for block in [4096, 1 << 20] {
             let copies = percent_of_copies(&written(&contents, 3, block, 50 << 20));
             assert!(
@@ -98,12 +99,45 @@ fn blocks_repeat_by_the_share_that_was_asked_for() {
     }
 }
 
+/// Several writes make up a unit, or a part of one: what counts is what the file holds in the end.
+#[test]
+fn units_that_several_writes_make_up_repeat_by_the_share_too() {
+    for (block, grain) in [(512, 512), (1000, 512), (1024, 1024), (2048, 2048), (6144, 2048), (47_008, 512)] {
+        for scope in [DuplicateScope::Worker, DuplicateScope::Hosts, DuplicateScope::Both] {
+            let contents = Contents {
+                duplicate: Percent::of(50),
+                duplicate_scope: scope,
+                compressible: Percent::of(30),
+                grain: Bytes(grain),
+                ..Contents::RANDOM
+            };
+            let mut file = vec![0; 8 << 20];
+            let mut write = |worker: &mut WorkerContents, offset: usize, length: usize| {
+                let end = (offset + length).min(file.len());
+                let io = Io { slot: 0, op: Op::Write, file: 2, offset: offset as u64, length: (end - offset) as u32 };
+                worker.write_begins(&io, &mut file[offset..end]);
+            };
+            // A layout is prepared, in turns by two workers; then a third writes blocks anywhere in it.
+            let mut workers = [worker(&contents, 3), worker(&contents, 4), worker(&contents, 5)];
+            for (number, offset) in (0..8 << 20).step_by(block).enumerate() {
+                write(&mut workers[number % 2], offset, block);
+            }
+            for number in 0..1000 {
+                write(&mut workers[2], number * 7919 % ((8 << 20) / block) * block, block);
+            }
+            let copies = percent_of_copies(&file);
+            // The 64 originals are none.
+            assert!((copies - 50.0 + 100.0 * 64.0 / 2048.0).abs() < 1.0, "blocks of {block}, {scope}: {copies:.2} %");
+        }
+    }
+}
+
 #[test]
 fn workers_have_copies_in_common_only_where_the_scope_is_all_hosts() {
     for (duplicate_scope, expected) in
         [(DuplicateScope::Worker, 0.0), (DuplicateScope::Hosts, 60.0), (DuplicateScope::Both, 30.0)]
     {
-        let contents = Contents { duplicate: Percent::of(60), duplicate_scope, ..Contents::RANDOM };
+        let contents = Contents { duplicate: Percent::of(60), duplicate_scope, grain: Bytes(4096), ..Contents::RANDOM };
         let (one, other) = (written(&contents, 3, 4096, 40 << 20), written(&contents, 4, 4096, 40 << 20));
         let known: HashSet<&[u8]> = one.chunks(UNIT).collect();
         let shared = other.chunks(UNIT).filter(|block| known.contains(block)).count();
@@ -114,7 +148,8 @@ fn workers_have_copies_in_common_only_where_the_scope_is_all_hosts() {
 
 #[test]
 fn both_shares_hold_at_once() {
-    let contents = Contents { compressible: Percent::of(60), duplicate: Percent::of(30), ..Contents::RANDOM };
+    let contents =
+        Contents { compressible: Percent::of(60), duplicate: Percent::of(30), grain: Bytes(4096), ..Contents::RANDOM };
     let bytes = written(&contents, 3, 64 << 10, 40 << 20);
     let copies = percent_of_copies(&bytes);
     let saved = percent_saved(&bytes, UNIT, |bytes| lz4_flex::block::compress(bytes).len());

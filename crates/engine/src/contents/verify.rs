@@ -5,7 +5,7 @@ use super::generations::{Generations, LAST_GENERATION};
 use super::header::{self, Found, Header, SECTOR, Sector};
 use super::progress::Progress;
 use crate::io::Io;
-use model::plan::HostPlan;
+use model::plan::{Contents, HostPlan};
 use model::rng::derive;
 use model::{Op, WriteMark};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ struct Flight {
 pub(crate) struct Identity {
     pub(crate) run: u64,
     pub(crate) host: u16,
+    /// How many hosts write the same files: 1 where no other does.
+    pub(crate) hosts: u16,
     /// Whether a place without a header is damage even if this run never wrote it.
     pub(crate) filled: bool,
 }
@@ -40,7 +42,8 @@ impl Identity {
     pub(crate) fn of(plan: &HostPlan) -> Identity {
         let bytes = plan.run_id.bytes().map(u64::from);
         let run = bytes.fold(plan.engine.contents.seed, |run, byte| derive(run, &[byte]));
-        Identity { run, host: plan.host as u16, filled: plan.engine.contents.filled }
+        let Contents { hosts, filled, .. } = plan.engine.contents;
+        Identity { run, host: plan.host as u16, hosts, filled }
     }
 
     /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose generation must be at least `floor`; 0 where this
@@ -49,12 +52,15 @@ impl Identity {
     pub(crate) fn judge(&self, found: Found, file: u32, offset: u64, floor: u32) -> Option<Kind> {
         match found {
             Found::Whole(header) => {
-                let is_here = header.host == self.host && header.file == file && header.offset == offset;
                 let is_ours = header.run == self.run;
+                let is_mine = header.host == self.host;
+                // Another host's block is in its place in a file that both write; which of its generations it must be, only that host knows.
+                let is_in_place = header.file == file && header.offset == offset;
+                let is_here = is_in_place && (is_mine || header.host < self.hosts);
                 match () {
                     () if !is_here => Some(Kind::Misdirected),
                     // What an earlier run wrote is right until this one has written.
-                    () if floor > 0 && (!is_ours || header.generation < floor) => Some(Kind::Stale),
+                    () if floor > 0 && (!is_ours || (is_mine && header.generation < floor)) => Some(Kind::Stale),
                     () => None,
                 }
             }

@@ -19,7 +19,7 @@ impl Bench {
         let files = [TargetFile { path: "a".into(), size: Bytes(1 << 20) }];
         let generations = Arc::new(Generations::new(&contents, files.iter()));
         Bench {
-            verifier: Verifier::new(Identity { run: 77, host: 1, filled }, generations, 8, true),
+            verifier: Verifier::new(Identity { run: 77, host: 1, hosts: 1, filled }, generations, 8, true),
             filler: Filler::new(&contents, Pool::new(1), 1),
             file: vec![0; 1 << 20],
         }
@@ -106,6 +106,33 @@ fn each_kind_of_damage_is_named_with_its_place() {
     bench.at(40_960).fill(0xa5);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Corrupt));
     assert!(bench.last().ends_with("newer, found bytes without a header"));
+}
+
+#[test]
+fn in_a_shared_file_the_blocks_of_other_hosts_are_in_their_place_and_nobody_elses_are() {
+    let mut other = Bench::new(true);
+    other.verifier.identity.host = 2;
+    other.write(0);
+    let theirs = other.at(0).to_vec();
+    let mut bench = written();
+    bench.at(8192 * 3).copy_from_slice(&theirs);
+    for (hosts, verdict) in
+        [(1, Verdict::Damaged(Kind::Misdirected)), (2, Verdict::Damaged(Kind::Misdirected)), (3, Verdict::Good)]
+    {
+        bench.verifier.identity.hosts = hosts;
+        bench.at(0).copy_from_slice(&theirs);
+        assert_eq!(bench.read(0), verdict, "host 2 of {hosts}");
+        assert_eq!(bench.read(8192 * 3), Verdict::Damaged(Kind::Misdirected), "in another place");
+    }
+    other.verifier.identity.run = 78;
+    other.write(0);
+    let foreign = other.at(0).to_vec();
+    bench.at(0).copy_from_slice(&foreign);
+    assert_eq!(bench.read(0), Verdict::Damaged(Kind::Stale), "what another run wrote");
+    let old = written().at(0).to_vec();
+    bench.write(0);
+    bench.at(0).copy_from_slice(&old);
+    assert_eq!(bench.read(0), Verdict::Damaged(Kind::Stale), "a host still misses writes of its own");
 }
 
 #[test]

@@ -141,6 +141,12 @@ impl Generator {
         self.left == Some(0)
     }
 
+    /// Whether the next request is the fsync that follows the writes before it.
+    #[inline]
+    pub fn flushes_next(&self) -> bool {
+        self.until_fsync == Some(0)
+    }
+
     /// The next request; `None` when a fixed amount is used up.
     #[inline]
     pub fn next_request(&mut self) -> Option<Request> {

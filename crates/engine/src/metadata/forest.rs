@@ -2,7 +2,7 @@
 
 use super::path::{Kind, PathBuffer};
 use crate::error::EngineError;
-use crate::target::Progress;
+use crate::target::{Bounds, Directory, Progress, joined, open_below};
 use model::metadata::{MOST_DEPTH, Tree};
 use model::planner::tree_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
@@ -10,49 +10,54 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// The directories of a tree, those that a load makes in the lowest of them included.
 const MOST_LEVELS: u32 = MOST_DEPTH + 2;
 
-/// Makes all directories of `tree`, which is not there yet, and opens the one that holds the rest.
+/// Makes all directories of `tree`, which is not there yet, in the claimed directory `root`, and opens the one that holds the rest.
 ///
 /// # Errors
 /// When the file system refuses. What was made until then has names of ours in a directory with our marker.
-pub(crate) fn grow(tree: &Tree, progress: &Progress) -> Result<OwnedFd, EngineError> {
+pub(crate) fn grow(tree: &Tree, root: &Directory, progress: &Progress) -> Result<OwnedFd, EngineError> {
     progress.at(&tree.path);
-    make_all(tree, progress).map_err(|error| {
+    make_all(tree, root.as_fd(), progress).map_err(|error| {
         let remedy = match error {
             Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or use fewer workers",
             Errno::NOSPC | Errno::DQUOT => "free some space (or inodes), or give fewer tree.files",
             Errno::NAMETOOLONG => "name a target with a shorter path, or give a smaller tree.depth",
             Errno::EXIST => "an earlier run left it, and something in it is not ours: move that away",
             Errno::MLINK => "give a larger tree.per_directory, or a tree.depth of 2 or more",
-            _ => "check your permissions on it, or name another directory",
+            other => crate::target::remedy(&other.into()),
         };
         EngineError::target(&tree.path, format!("the directories of the tree cannot be made: {error}"), remedy)
     })
 }
 
-/// Opens the directory that holds the rest of a `tree` that another host of the run has made.
+/// Opens the directory that holds the rest of a `tree` of `target` that another host of the run `run_id` has made.
 ///
 /// # Errors
-/// When it is not there, or the file system refuses.
-pub(crate) fn visit(tree: &Tree) -> Result<OwnedFd, EngineError> {
-    rustix::fs::open(&tree.path, DIRECTORY, Mode::empty()).map_err(|error| {
-        let what = format!("the tree that another host has made cannot be opened: {error}");
+/// When it is not there, may not be touched, or the file system refuses.
+pub(crate) fn visit(tree: &Tree, target: &str, run_id: &str, bounds: &Bounds) -> Result<OwnedFd, EngineError> {
+    let refuse = |what: &str| {
         EngineError::target(
             &tree.path,
-            what,
+            format!("the tree that another host has made {what}"),
             "see whether all hosts have the same file system there, and may search it",
         )
-    })
+    };
+    let (root, name) = tree.place().ok_or_else(|| refuse("has no name of ours"))?;
+    let directory = joined(root, target, run_id, bounds)?;
+    let directory = directory.ok_or_else(|| refuse("is not there, or its directory carries another run's marker"))?;
+    open_below(directory.as_fd(), name, DIRECTORY, Mode::empty())
+        .map_err(|error| refuse(&format!("cannot be opened: {error}")))
 }
 
-fn make_all(tree: &Tree, progress: &Progress) -> rustix::io::Result<OwnedFd> {
+fn make_all(tree: &Tree, parent: BorrowedFd<'_>, progress: &Progress) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(0o700);
-    rustix::fs::mkdir(&tree.path, mode)?;
-    let root = rustix::fs::open(&tree.path, DIRECTORY, Mode::empty())?;
+    let (_, name) = tree.place().ok_or(Errno::INVAL)?;
+    rustix::fs::mkdirat(parent, name, mode)?;
+    let root = open_below(parent, name, DIRECTORY, Mode::empty())?;
     let mut path = PathBuffer::new();
     for leaf in 0..tree.leaves() {
         // A directory is made on the way to the first of the lowest ones below it.
@@ -76,20 +81,20 @@ pub(crate) fn is_ours(name: &str) -> bool {
 /// # Errors
 /// When the file system refuses.
 pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str, progress: &Progress) -> rustix::io::Result<u64> {
-    let freed = match rustix::fs::openat(parent, name, DIRECTORY, Mode::empty()) {
+    let freed = match open_below(parent, name, DIRECTORY, Mode::empty()) {
         Ok(directory) => empty(directory.as_fd(), MOST_LEVELS, progress)?,
-        // No directory: it is not ours, whatever it is called.
-        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => return Ok(0),
+        // No directory, or one that is mounted there: it is not ours, whatever it is called.
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::XDEV | Errno::NOENT) => return Ok(0),
         Err(error) => return Err(error),
     };
     tolerate(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR))?;
     Ok(freed)
 }
 
-/// Somebody may have been quicker, or have put a file of theirs beside ours.
+/// Somebody may have been quicker, or have put a file of theirs beside ours, or mounted something there.
 fn tolerate(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
     match result {
-        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => Ok(()),
         result => result,
     }
 }
@@ -111,9 +116,9 @@ fn empty(directory: BorrowedFd<'_>, levels: u32, progress: &Progress) -> rustix:
             let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             match (FileType::from_raw_mode(stat.st_mode), kind.is_directory()) {
                 (FileType::Directory, true) => {
-                    match rustix::fs::openat(directory, name, DIRECTORY, Mode::empty()) {
+                    match open_below(directory, name, DIRECTORY, Mode::empty()) {
                         Ok(inner) => freed += empty(inner.as_fd(), below, progress)?,
-                        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => continue,
                         Err(error) => return Err(error),
                     }
                     match rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR) {
@@ -122,8 +127,13 @@ fn empty(directory: BorrowedFd<'_>, levels: u32, progress: &Progress) -> rustix:
                     }
                 }
                 (FileType::RegularFile | FileType::Symlink, false) => {
-                    rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
-                    removed = true;
+                    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+                        Ok(()) => removed = true,
+                        result => {
+                            tolerate(result)?;
+                            continue;
+                        }
+                    }
                     // The last name of a file takes its bytes along.
                     if stat.st_nlink == 1 {
                         freed += u64::try_from(stat.st_size).unwrap_or(0);

@@ -9,6 +9,7 @@ use crate::crew::{Shared, begin_on_time, page};
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
 use crate::worker::Finished;
 use model::plan::Worker;
+use rustix::thread::gettid;
 use std::os::fd::AsFd;
 
 /// Runs a worker: set up, meet the others, go through the files, report.
@@ -20,7 +21,8 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let visited;
     let root = if tree.joined {
         keep_own(None);
-        match visit(tree) {
+        let target = shared.plan.targets.get(tree.target as usize).map_or("", |target| &target.path);
+        match visit(tree, target, &shared.plan.run_id, &shared.bounds) {
             Ok(root) => visited = root,
             Err(error) => return WorkerEnd::Broken(error),
         }
@@ -37,7 +39,7 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let mut agenda = Agenda::new(metadata, worker, share);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
-    let _ = line.out.send(FromWorker::Ready);
+    let _ = line.out.send(FromWorker::Ready { worker: line.worker, thread: gettid() });
     let Some(timetable) = shared.gate.wait() else { return WorkerEnd::Complete };
     begin_on_time(shared, &timetable, &clock);
     let mut pages = Pages::open(timetable, line, first);

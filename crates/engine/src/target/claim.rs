@@ -1,164 +1,193 @@
 //! What is ours: a directory with our marker, held by one run at a time.
 //!
-//! Nothing is written into or removed from a directory that does not carry the marker, and in one that does, only files that have
-//! a name of ours and are regular files, and trees of ours with what in them has a name of ours.
+//! Nothing is written into or removed from a directory that does not carry the marker, and in one
+//! that does, only files that have a name of ours and are regular files with that name alone, and
+//! trees of ours with what in them has a name of ours. All of it goes through the directory's
+//! descriptor, from the claim to the removal: what its path leads to meanwhile is not touched.
 
+use super::directory::{Bounds, Directory, Leads, NotMade, make_or_open};
+use super::marker::{Held, is_busy, run_in};
 use super::patient::Progress;
 use crate::error::EngineError;
 use crate::metadata::{is_ours, remove_tree};
 use model::plan::HostPlan;
 use model::planner::data_file_name;
 use model::testbed::MARKER;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::FileType;
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{Read, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
-/// What stands in a marker.
-#[derive(Debug, Serialize, Deserialize)]
-struct Marker {
-    /// Always `plimsoll`.
-    made_by: String,
-    /// The run that used the directory last.
-    run_id: String,
-    /// Its process.
-    pid: u32,
-    /// Whether Plimsoll made the directory itself, so that it may remove it.
-    made_directory: bool,
-    /// What that run calls the host; empty in markers of versions that did not say.
-    #[serde(default)]
-    host: String,
-    /// The host's number in that run.
-    #[serde(default)]
-    host_number: Option<u32>,
-}
-
-/// How often is looked again at a marker that another host is just making.
-const ANOTHER_LOOK: u32 = 50;
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(2);
-
-/// A name of a host is shorter than this, in characters: a marker has a limit.
-const LONGEST_NAME: usize = 256;
-
-impl Marker {
-    /// Whether another host of the run that `plan` is of has the directory, too.
-    fn is_of_other_host(&self, plan: &HostPlan) -> bool {
-        self.run_id == plan.run_id && self.host_number.is_some_and(|number| number != plan.host)
-    }
-
-    /// Who holds it, in words.
-    fn holder(&self) -> String {
-        let host = if self.host.is_empty() { String::new() } else { format!(" on host {}", printable(&self.host)) };
-        format!(" (process {}{host})", self.pid)
-    }
-}
-
-/// Others write markers, too.
-fn printable(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
-}
-
-/// A marker is a line of text; more is not one of ours.
-const MARKER_LIMIT: u64 = 4096;
+/// How long is waited for the files that a file system hides while they are still open somewhere,
+/// and how often is looked.
+const HIDDEN: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A claimed directory. The claim lasts until it is dropped or the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    root: PathBuf,
-    marker: fs::File,
+    directory: Directory,
+    marker: File,
     made_directory: bool,
-    /// Whether this claim made the directory.
-    made_now: bool,
+    /// What this claim made: the directory, the marker.
+    made_now: (bool, bool),
 }
 
 impl Claim {
-    /// Claims the directory `root` for a host's plan, and makes it if it is not there.
-    pub(crate) fn take(root: &str, plan: &HostPlan) -> Result<Claim, EngineError> {
-        let path = Path::new(root);
-        let made_now = match fs::create_dir(path) {
-            Ok(()) => true,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => false,
+    /// Claims the directory `root` of `target` for a host's plan, and makes it if it is not there
+    /// and `bounds` allow it. A claim that is refused leaves nothing.
+    pub(crate) fn take(root: &str, target: &str, plan: &HostPlan, bounds: &Bounds) -> Result<Claim, EngineError> {
+        let (directory, is_new) = make_or_open(root, target, bounds).map_err(|error| not_made(root, error))?;
+        let held = match Held::take(&directory, plan) {
+            Ok(held) => held,
             Err(error) => {
-                let what = format!("the directory cannot be made: {error}");
-                return Err(EngineError::target(root, what, "name a directory that you may write to"));
+                if is_new {
+                    // If somebody has come meanwhile, it is theirs.
+                    let _ = directory.remove();
+                }
+                return Err(error);
             }
         };
-        let marker = open_marker(path)?;
-        lock(&marker, root, Some(plan))?;
-        let earlier = read_marker(&marker);
-        // Locks of some network file systems end at the host.
-        if let Some(other) = earlier.as_ref().filter(|earlier| earlier.is_of_other_host(plan)) {
-            return Err(seen_by_both(root, other, plan));
+        let made_directory = is_new || held.earlier.as_ref().is_some_and(|marker| marker.made_directory);
+        let made_now = (is_new, held.is_new);
+        let written = held.write(plan, made_directory);
+        let claim = Claim { directory, marker: held.file, made_directory, made_now };
+        if let Err(error) = written {
+            claim.take_back();
+            let what = format!("the marker {MARKER} cannot be written: {error}");
+            return Err(EngineError::target(root, what, "free some space, or name another directory"));
         }
-        let made_directory = made_now || earlier.is_some_and(|marker| marker.made_directory);
-        let claim = Claim { root: path.to_owned(), marker, made_directory, made_now };
-        claim.write(plan)?;
         Ok(claim)
     }
 
     /// The directory.
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
     }
 
-    fn write(&self, plan: &HostPlan) -> Result<(), EngineError> {
-        let marker = Marker {
-            made_by: "plimsoll".to_owned(),
-            run_id: plan.run_id.clone(),
-            pid: std::process::id(),
-            made_directory: self.made_directory,
-            host: printable(&plan.hostname),
-            host_number: Some(plan.host),
-        };
-        let text = serde_json::to_string(&marker).map_err(std::io::Error::other);
-        let mut file = &self.marker;
-        text.and_then(|text| {
-            file.rewind()?;
-            file.set_len(0)?;
-            writeln!(file, "{text}")
-        })
-        .map_err(|error| {
-            let what = format!("the marker {MARKER} cannot be written: {error}");
-            EngineError::target(&self.root.to_string_lossy(), what, "free some space, or name another directory")
-        })
-    }
-
-    /// Lets go of a directory that is not used after all: one that this claim made is removed if only our marker is in it.
+    /// Lets go of a directory that is not used after all: the marker goes if this claim made it and
+    /// nothing else is there, and so does the directory.
     pub(crate) fn take_back(self) {
-        let is_alone = || fs::read_dir(&self.root).is_ok_and(|entries| entries.count() == 1);
-        if self.made_now && is_alone() && fs::remove_file(self.root.join(MARKER)).is_ok() {
-            let _ = fs::remove_dir(&self.root);
+        let (directory_is_new, marker_is_new) = self.made_now;
+        let is_alone = || {
+            let mut names = self.directory.names().ok()?;
+            Some(names.all(|name| name.is_ok_and(|name| name == MARKER || is_hidden(&name))))
+        };
+        if !marker_is_new || is_alone() != Some(true) {
+            return;
         }
+        // Whatever says no here, the refusal of the run says more.
+        let _ = give_up(&self.directory, self.marker, directory_is_new, &Progress::default());
     }
 
-    /// Removes our files from number `kept` on, of which earlier runs may have had more, and the trees that they left.
-    pub(crate) fn trim(&self, kept: u32, progress: &Progress) -> std::io::Result<u64> {
-        Ok(remove_data_files(&self.root, kept, progress)? + remove_trees(&self.root, progress)?)
+    /// The same after trees were begun in it: beside a marker that this claim made, all are its own.
+    pub(crate) fn take_back_trees(self, progress: &Progress) {
+        let (_, marker_is_new) = self.made_now;
+        if marker_is_new {
+            // Whatever says no here, the refusal of the run says more.
+            let _ = remove_trees(&self.directory, progress);
+        }
+        self.take_back();
     }
 
-    /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it and nothing else is in it. Where a tree
-    /// stays, because somebody put something into it, the marker stays as well: without it, nobody could tell again whose the tree is.
-    pub(crate) fn remove(self, progress: &Progress) -> std::io::Result<Removed> {
-        progress.at(&self.root.to_string_lossy());
-        let bytes = remove_data_files(&self.root, 0, progress)? + remove_trees(&self.root, progress)?;
-        let left = tree_left(&self.root)?;
-        if left.is_some() {
-            return Ok(Removed { bytes, left });
+    /// Removes our files from number `kept` on, of which earlier runs may have had more, and the
+    /// trees that they left.
+    pub(crate) fn trim(&self, kept: u32, progress: &Progress) -> io::Result<u64> {
+        Ok(remove_data_files(&self.directory, kept, progress)? + remove_trees(&self.directory, progress)?)
+    }
+
+    /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it
+    /// and nothing else is in it. Where a tree stays, because somebody put something into it, the
+    /// marker stays as well: without it, nobody could tell again whose the tree is.
+    ///
+    /// Where the path of the directory leads elsewhere by now, nothing is touched there, and what
+    /// is ours is removed where it is; the second value says where the path leads.
+    pub(crate) fn remove(self, progress: &Progress) -> io::Result<(Removed, Leads)> {
+        progress.at(&self.directory.path().to_string_lossy());
+        let bytes = remove_data_files(&self.directory, 0, progress)? + remove_trees(&self.directory, progress)?;
+        let left = tree_left(&self.directory)?;
+        let leads = self.directory.leads()?;
+        if left.is_none() {
+            wait_for_hidden(&self.directory, progress)?;
+            give_up(&self.directory, self.marker, self.made_directory && leads == Leads::Here, progress)?;
         }
-        fs::remove_file(self.root.join(MARKER))?;
-        if self.made_directory {
-            match fs::remove_dir(&self.root) {
-                // Somebody put a file of theirs beside ours: it stays, and so does the directory.
-                Err(error) if error.kind() != std::io::ErrorKind::DirectoryNotEmpty => return Err(error),
-                _ => {}
+        Ok((Removed { bytes, left }, leads))
+    }
+}
+
+/// Removes the marker, then the directory if it is ours as well.
+fn give_up(directory: &Directory, marker: File, with_directory: bool, progress: &Progress) -> io::Result<()> {
+    // As long as it is open, no other run can take it. One that somebody put in its place is not
+    // ours.
+    if directory.holds(MARKER, &marker)? {
+        match directory.unlink(MARKER).map_err(io::Error::from) {
+            Err(error) if is_busy(&error) => {
+                drop(marker);
+                directory.unlink(MARKER)?;
             }
+            // Closed before the directory goes: some file systems hide an open file there instead
+            // of removing it.
+            result => result.map(|()| drop(marker))?,
         }
-        Ok(Removed { bytes, left: None })
+    }
+    if !with_directory {
+        return Ok(());
+    }
+    wait_for_hidden(directory, progress)?;
+    match directory.remove() {
+        // Somebody put a file of theirs beside ours: it stays, and so does the directory. Or
+        // somebody was quicker.
+        Ok(()) | Err(Errno::NOTEMPTY | Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a file system gives such a name to a file that was removed while it was open: NFS,
+/// libfuse.
+fn is_hidden(name: &str) -> bool {
+    let is_of = |prefix: &str| {
+        let digits = name.strip_prefix(prefix).unwrap_or_default();
+        digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    is_of(".nfs") || is_of(".fuse_hidden")
+}
+
+/// Waits until a file system has removed what it hid while it was open: the kernel closes the files
+/// of a ring in its own time.
+fn wait_for_hidden(directory: &Directory, progress: &Progress) -> io::Result<()> {
+    let give_up = Instant::now() + HIDDEN;
+    loop {
+        let mut hidden = directory.names()?.filter(|name| name.as_ref().map_or(true, |name| is_hidden(name)));
+        let Some(name) = hidden.next().transpose()? else { return Ok(()) };
+        if Instant::now() >= give_up || progress.is_in_haste() {
+            let what = format!("{name} stays, which the file system keeps as long as a removed file is open");
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, what));
+        }
+        std::thread::sleep(LOOK);
+        progress.step();
+    }
+}
+
+fn not_made(root: &str, error: NotMade) -> EngineError {
+    match error {
+        NotMade::System(error) => {
+            let what = format!("the directory cannot be made: {}", io::Error::from(error));
+            EngineError::target(root, what, "name a directory that you may write to")
+        }
+        NotMade::NotOpened(Errno::LOOP | Errno::NOTDIR) => {
+            let what = "is no directory, or a link, which is not followed where a folder of ours is to be";
+            EngineError::target(root, what, "move it away, or name another target")
+        }
+        NotMade::NotOpened(error) => {
+            let what = format!("the directory cannot be opened: {}", io::Error::from(error));
+            EngineError::target(root, what, remedy(&error.into()))
+        }
+        NotMade::Outside(outside) => {
+            let what = format!("may not be touched: {outside}");
+            EngineError::target(root, what, "name a path that this host allows, and put no links there")
+        }
     }
 }
 
@@ -171,176 +200,152 @@ pub struct Removed {
     pub left: Option<String>,
 }
 
+/// What is to be said of a directory whose path `root` does not lead to it any more.
+pub(crate) fn moved(root: &str, leads: Leads) -> Option<EngineError> {
+    match leads {
+        Leads::Here => None,
+        Leads::Nowhere => Some(gone(root)),
+        Leads::Elsewhere => Some(exchanged(root)),
+    }
+}
+
+/// Why nothing of the directory `root` is left, as far as its path tells.
+pub(crate) fn gone(root: &str) -> EngineError {
+    let what = "the directory is gone, which the run had claimed: somebody removed or renamed it meanwhile";
+    EngineError::target(
+        root,
+        what,
+        "our files in it are removed; if it has another name now, remove the empty directory",
+    )
+}
+
+fn exchanged(root: &str) -> EngineError {
+    let what = "leads to another place than the run had claimed: somebody moved that directory, or mounted over it";
+    let remedy = "our files are removed from the claimed directory, and nothing was touched in the other place; \
+                  look for the empty directory, and remove it";
+    EngineError::target(root, what, remedy)
+}
+
 /// What to do about an `error` of removing our files.
-pub(crate) fn remedy(error: &std::io::Error) -> &'static str {
+pub(crate) fn remedy(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
         Some(libc::EROFS) => "see why the file system cannot be written to",
         Some(libc::EIO | libc::ESTALE | libc::ENOTCONN) => "see whether the file system is well",
-        _ => "check your permissions on it",
+        Some(libc::EBUSY | libc::ETXTBSY) => "see which program or mount uses it, and try again",
+        Some(libc::ENOSPC | libc::EDQUOT) => "free some space (or inodes)",
+        Some(libc::EACCES | libc::EPERM) => "check your permissions on it",
+        _ if is_busy(error) => "see which program has it open",
+        _ => "see what the error means for this file system",
     }
 }
 
-/// Removes what an earlier run left in `directory`: our files and the marker. Waits for the system as long
-/// as that takes: who cannot, calls it [`patiently`](super::patiently), whose progress this is.
+/// Removes what an earlier run left in `directory`: our files and the marker. Waits for the system
+/// as long as that takes: who cannot, calls it [`patiently`](super::patiently), whose progress this
+/// is.
 ///
 /// # Errors
 /// When the directory carries no marker of ours, or a run is using it, or the system refuses.
 pub fn clean(directory: &str, progress: &Progress) -> Result<Removed, EngineError> {
-    progress.at(directory);
-    let path = Path::new(directory);
-    if !path.join(MARKER).is_file() {
-        let what = format!("no marker {MARKER} is there, so nothing in it is ours");
-        return Err(EngineError::target(directory, what, "name the directory that the run wrote to"));
-    }
-    let marker = open_marker(path)?;
-    lock(&marker, directory, None)?;
-    let made_directory = read_marker(&marker).is_some_and(|marker| marker.made_directory);
-    let claim = Claim { root: path.to_owned(), marker, made_directory, made_now: false };
-    claim.remove(progress).map_err(|error| {
-        EngineError::target(directory, format!("our files cannot be removed: {error}"), remedy(&error))
-    })
+    clean_in(directory, directory, &Bounds::default(), progress)
 }
 
-fn open_marker(root: &Path) -> Result<fs::File, EngineError> {
-    // Another host may make it between our looking and our making.
-    for _ in 0..ANOTHER_LOOK {
-        let result = open_or_make_marker(root);
-        if result.is_ok() || !root.join(MARKER).is_file() {
-            return result;
+/// The same for a directory of `target`, which is the target or a folder of ours in it or beside
+/// it, as far as `bounds` allow.
+///
+/// # Errors
+/// As [`clean`], and when it may not be touched.
+pub fn clean_in(root: &str, target: &str, bounds: &Bounds, progress: &Progress) -> Result<Removed, EngineError> {
+    progress.at(root);
+    let opened = Directory::open(root, target).map_err(|error| match error {
+        Errno::NOENT => {
+            let what = format!("no marker {MARKER} is there, so nothing in it is ours");
+            EngineError::target(root, what, "name the directory that the run wrote to")
         }
-    }
-    open_or_make_marker(root)
-}
-
-fn open_or_make_marker(root: &Path) -> Result<fs::File, EngineError> {
-    let name = root.to_string_lossy();
-    let path = root.join(MARKER);
-    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    match rustix::fs::open(&path, flags, Mode::empty()) {
-        Ok(file) => {
-            let file = fs::File::from(file);
-            if read_marker(&file).is_none() {
-                let what = format!("{MARKER} is there, but Plimsoll did not write it");
-                return Err(EngineError::target(&name, what, "name another directory"));
-            }
-            Ok(file)
-        }
-        Err(Errno::NOENT) => {
-            // The planner saw this too, but somebody may have come since.
-            let is_empty = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-            if !is_empty {
-                let what = "holds files that Plimsoll did not make";
-                return Err(EngineError::target(&name, what, "name another directory, or move those files away"));
-            }
-            let mode = Mode::from_raw_mode(0o644);
-            rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode).map(fs::File::from).map_err(|error| {
-                let what = format!("the marker {MARKER} cannot be made: {error}");
-                EngineError::target(&name, what, "name a directory that you may write to")
-            })
-        }
-        Err(error) => {
-            let what = format!("the marker {MARKER} cannot be opened: {error}");
-            Err(EngineError::target(&name, what, "check your permissions on it"))
-        }
+        error => not_made(root, NotMade::NotOpened(error)),
+    })?;
+    bounds.check(root, target, opened.as_fd()).map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
+    let held = Held::take_left(&opened)?;
+    let made_directory = held.earlier.is_some_and(|marker| marker.made_directory);
+    let claim = Claim { directory: opened, marker: held.file, made_directory, made_now: (false, false) };
+    match claim.remove(progress) {
+        Ok((removed, leads)) => moved(root, leads).map_or(Ok(removed), Err),
+        Err(error) => Err(EngineError::target(root, format!("our files cannot be removed: {error}"), remedy(&error))),
     }
 }
 
-/// The marker's content; a new and therefore empty one counts as ours.
-fn read_marker(mut file: &fs::File) -> Option<Marker> {
-    let mut text = String::new();
-    file.rewind().ok()?;
-    file.take(MARKER_LIMIT).read_to_string(&mut text).ok()?;
-    if text.is_empty() {
-        let made_by = "plimsoll".to_owned();
-        let (run_id, host) = (String::new(), String::new());
-        return Some(Marker { made_by, run_id, pid: 0, made_directory: false, host, host_number: None });
-    }
-    serde_json::from_str(&text).ok().filter(|marker: &Marker| marker.made_by == "plimsoll")
+/// The run that used the directory `root` of `target` last; `None` where it carries no marker of
+/// ours. Nothing is changed.
+pub fn marked_by(root: &str, target: &str) -> Option<String> {
+    run_in(&Directory::open(root, target).ok()?)
 }
 
-/// The content of a marker that another one holds, who may be about to write it.
-fn settled(marker: &fs::File) -> Option<Marker> {
-    for _ in 0..ANOTHER_LOOK {
-        if let Some(told) = read_marker(marker).filter(|told| !told.run_id.is_empty()) {
-            return Some(told);
-        }
-        std::thread::sleep(LOOK);
-    }
-    read_marker(marker)
+/// A directory that another host of the run `run_id` has claimed, once its marker says so.
+///
+/// # Errors
+/// `None` as long as it does not; otherwise why it cannot be loaded.
+pub(crate) fn joined(
+    root: &str,
+    target: &str,
+    run_id: &str,
+    bounds: &Bounds,
+) -> Result<Option<Directory>, EngineError> {
+    let directory = match Directory::open(root, target) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(not_made(root, NotMade::NotOpened(error))),
+    };
+    bounds.check(root, target, directory.as_fd()).map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
+    // A network file system may show what is written only later: until then, it is empty.
+    Ok(run_in(&directory).filter(|run| run.is_empty() || run == run_id).map(|_| directory))
 }
 
-/// The run that used a directory last, by its open `marker`; `None` if it is none of ours.
-pub(crate) fn run_of(marker: &fs::File) -> Option<String> {
-    read_marker(marker).map(|marker| marker.run_id)
-}
-
-/// Takes the marker's lock, for a host's plan or to clean.
-fn lock(marker: &fs::File, root: &str, plan: Option<&HostPlan>) -> Result<(), EngineError> {
-    lock_for_one(marker.as_fd(), false).map_err(|error| match error {
-        Errno::WOULDBLOCK => match (settled(marker), plan) {
-            (Some(other), Some(plan)) if other.is_of_other_host(plan) => seen_by_both(root, &other, plan),
-            (other, _) => {
-                let holder = other.map_or_else(String::new, |marker| marker.holder());
-                let what = format!("another run is using it{holder}");
-                EngineError::target(root, what, "wait for it to end, or name another target")
-            }
-        },
-        error => EngineError::target(root, format!("cannot be locked: {error}"), "name another target"),
-    })
-}
-
-/// Two hosts of a run that are to have a directory each have the same one.
-fn seen_by_both(root: &str, other: &Marker, plan: &HostPlan) -> EngineError {
-    let (other, mine) = (printable(&other.host), &plan.hostname);
-    let what = format!("hosts {other} and {mine} see one directory here, and each would overwrite the other's files");
-    EngineError::target(
-        root,
-        what,
-        "give each host a directory of its own, and look for links and mounts that lead to one place",
-    )
-}
-
-/// Takes the lock of a target: alone for those who write, together with other readers for those who read.
-pub(crate) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Result<()> {
-    flock(file, if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive })
-}
-
-fn remove_data_files(root: &Path, from: u32, progress: &Progress) -> std::io::Result<u64> {
+fn remove_data_files(directory: &Directory, from: u32, progress: &Progress) -> io::Result<u64> {
     let mut freed = 0;
-    for entry in fs::read_dir(root)? {
-        let entry = entry?;
-        let Some(number) = entry.file_name().to_str().and_then(number_of) else { continue };
-        let metadata = entry.metadata()?;
-        if number >= from && metadata.is_file() {
-            fs::remove_file(entry.path())?;
-            progress.step();
-            freed += metadata.len();
+    for name in directory.names()? {
+        let name = name?;
+        if number_of(&name).is_none_or(|number| number < from) {
+            continue;
         }
+        let found = match directory.stat(&name) {
+            Ok(found) => found,
+            Err(Errno::NOENT) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        // A file that has another name, too, is somebody's: ours have one.
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {
+            continue;
+        }
+        match directory.unlink(&name) {
+            Ok(()) => freed += u64::try_from(found.st_size).unwrap_or(0),
+            // Somebody was quicker, or something is mounted there.
+            Err(Errno::NOENT | Errno::BUSY) => {}
+            Err(error) => return Err(error.into()),
+        }
+        progress.step();
     }
     Ok(freed)
 }
 
-fn remove_trees(root: &Path, progress: &Progress) -> std::io::Result<u64> {
+fn remove_trees(directory: &Directory, progress: &Progress) -> io::Result<u64> {
     let mut freed = 0;
-    let directory = fs::File::open(root)?;
-    for entry in fs::read_dir(root)? {
-        let entry = entry?;
-        if let Some(name) = entry.file_name().to_str().filter(|name| is_ours(name)) {
-            freed += remove_tree(directory.as_fd(), name, progress)?;
+    for name in directory.names()? {
+        let name = name?;
+        if is_ours(&name) {
+            freed += remove_tree(directory.as_fd(), &name, progress)?;
         }
     }
     Ok(freed)
 }
 
 /// The path of a tree of ours that is still there.
-fn tree_left(root: &Path) -> std::io::Result<Option<String>> {
-    for entry in fs::read_dir(root)? {
-        let entry = entry?;
+fn tree_left(directory: &Directory) -> io::Result<Option<String>> {
+    for name in directory.names()? {
+        let name = name?;
         // A link of that name is not ours, and was left for that reason.
-        let is_tree = entry.file_name().to_str().is_some_and(is_ours) && entry.file_type()?.is_dir();
-        if is_tree {
-            return Ok(Some(entry.path().to_string_lossy().into_owned()));
+        let is_directory = |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+        if is_ours(&name) && directory.stat(&name).is_ok_and(is_directory) {
+            return Ok(Some(directory.path().join(name).to_string_lossy().into_owned()));
         }
     }
     Ok(None)
@@ -358,9 +363,18 @@ mod tests {
 
     #[test]
     fn a_remedy_fits_its_error() {
-        let of = |errno| remedy(&std::io::Error::from_raw_os_error(errno));
+        let of = |errno| remedy(&io::Error::from_raw_os_error(errno));
         assert!(of(libc::EMFILE).contains("ulimit") && of(libc::ENFILE).contains("ulimit"));
         assert!(of(libc::EACCES).contains("permissions") && of(libc::EROFS).contains("cannot be written"));
+        assert!(of(libc::EBUSY).contains("which program"));
+    }
+
+    #[test]
+    fn what_a_file_system_hides_is_told_by_its_name() {
+        assert!(is_hidden(".fuse_hidden0000000300000001") && is_hidden(".nfs000000000012a8b300000001"));
+        for name in [".nfs", ".nfsnotes", ".fuse_hidden", "fuse_hidden00000001", ".fuse_hidden0000000x", ".plimsoll"] {
+            assert!(!is_hidden(name), "{name}");
+        }
     }
 
     #[test]

@@ -1,12 +1,19 @@
 //! The targets of a host, claimed and opened: the only place that makes, sizes or removes files.
 
 mod claim;
+mod directory;
+mod fallback;
+mod marker;
 mod open;
+mod opener;
 mod patient;
 mod simulated;
 
-pub use claim::{Removed, clean};
-pub(crate) use claim::{lock_for_one, run_of};
+pub use claim::{Removed, clean, clean_in, marked_by};
+pub(crate) use claim::{joined, remedy};
+pub use directory::{Bounds, Place};
+pub(crate) use directory::{Directory, open_in as open_below};
+pub(crate) use marker::{lock_for_one, run_of};
 pub use open::{OpenTargets, open, open_in, open_together};
 pub use patient::{Doing, Haste, Progress, patiently};
 pub(crate) use simulated::{Done, World};

@@ -1,23 +1,20 @@
-//! Opens the files and devices of a host's plan.
+//! The files and devices of a host's plan, from their opening to their removal.
 
-use super::claim::{Claim, lock_for_one, remedy};
+use super::claim::{Claim, gone, moved, remedy};
+use super::directory::Bounds;
+use super::opener::Opener;
 use super::patient::{Doing, Haste, Progress, patiently};
 use super::simulated::World;
-use crate::backend;
 use crate::contents::HostContents;
 use crate::error::EngineError;
-use crate::metadata::grow;
 use crate::page_cache;
 use crate::together::Together;
-use model::plan::{HostPlan, HostStage, PlannedTarget, Target, TargetFile, Work};
-use model::spec::{Backend, Poll};
-use model::{Note, NoteKind, StageKind};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
-use rustix::io::Errno;
+use model::plan::{HostPlan, HostStage, PlannedTarget};
+use model::spec::Backend;
+use model::{Note, NoteKind};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 /// Every target of a host, claimed and open. Claims end when it is dropped.
 #[derive(Debug)]
@@ -33,6 +30,7 @@ pub struct OpenTargets {
     world: Option<Arc<Mutex<World>>>,
     contents: Arc<HostContents>,
     together: Option<Together>,
+    bounds: Bounds,
     haste: Haste,
 }
 
@@ -51,6 +49,11 @@ impl OpenTargets {
     /// The simulated devices, where the targets are such.
     pub(crate) fn world(&self) -> Option<&Arc<Mutex<World>>> {
         self.world.as_ref()
+    }
+
+    /// Which places may be touched.
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.bounds
     }
 
     /// The simulated hosts whose time is theirs.
@@ -105,7 +108,9 @@ impl OpenTargets {
         let ours = self.files.iter().zip(is_ours).filter(|(_, is_ours)| *is_ours).map(|(file, _)| file);
         // Where it does not work, the removal that follows does it in its own time.
         let freed = ours.filter_map(|file| {
-            let size = rustix::fs::fstat(file).ok()?.st_size as u64;
+            // Somebody who gave a file of ours a second name wants to keep what it holds.
+            let found = rustix::fs::fstat(file).ok().filter(|found| found.st_nlink <= 1)?;
+            let size = found.st_size as u64;
             let done = rustix::fs::ftruncate(file, 0);
             progress.step();
             done.ok().map(|()| size)
@@ -155,12 +160,15 @@ impl OpenTargets {
         let mut failed = None;
         // What one directory refuses keeps no other from being tidied up.
         for claim in self.claims {
-            let root = claim.root().to_string_lossy().into_owned();
+            let root = claim.directory().path().to_string_lossy().into_owned();
             match claim.remove(progress) {
-                Ok(removed) => {
+                Ok((removed, leads)) => {
                     freed += removed.bytes;
                     if let Some(tree) = removed.left {
                         failed.get_or_insert(not_empty(&tree));
+                    }
+                    if let Some(moved) = moved(&root, leads) {
+                        failed.get_or_insert(moved);
                     }
                 }
                 Err(error) => {
@@ -181,8 +189,7 @@ fn not_empty(tree: &str) -> EngineError {
 /// Why the files of a run in the directory `root` stay.
 fn not_removed(root: &str, error: &io::Error) -> EngineError {
     if error.kind() == io::ErrorKind::NotFound {
-        let what = "the directory is gone, which the run had claimed: somebody removed or renamed it meanwhile";
-        return EngineError::target(root, what, "nothing is left to do there, unless it has another name now");
+        return gone(root);
     }
     let what = format!("the files of the run cannot be removed: {error}");
     EngineError::target(root, what, format!("{}; then remove them with `plimsoll clean`", remedy(error)))
@@ -194,15 +201,19 @@ fn not_removed(root: &str, error: &io::Error) -> EngineError {
 /// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. Files that were
 /// made until then are removed again, but not those of a target that does not answer: they are ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
-    open_in(plan, &Haste::default())
+    open_in(plan, &Bounds::default(), &Haste::default())
 }
 
-/// The same; while somebody is in `haste`, no call is waited for longer than a second, neither now nor when the targets are let go.
+/// The same within `bounds`; while somebody is in `haste`, no call is waited for longer than a second, neither now nor when the targets are let go.
 ///
 /// # Errors
-/// As [`open`].
-pub fn open_in(plan: HostPlan, haste: &Haste) -> Result<OpenTargets, EngineError> {
+/// As [`open`], and when a target is not within the bounds.
+pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
+    if let Some(misplaced) = plan.misplaced() {
+        let remedy = "a run opens its own targets alone: do not trust this run file, or begin the run anew";
+        return Err(EngineError::target(&misplaced.path, misplaced.to_string(), remedy));
+    }
     let contents = Arc::new(HostContents::new(&plan));
     let is_simulated = plan.targets.iter().any(|target| target.kind == PlannedTarget::Simulated);
     if is_simulated && !plan.engine.backend.sends_nothing() {
@@ -219,38 +230,45 @@ pub fn open_in(plan: HostPlan, haste: &Haste) -> Result<OpenTargets, EngineError
             contents,
             plan: Arc::new(plan),
             together: None,
+            bounds: bounds.clone(),
             haste: haste.clone(),
         });
     }
-    let (patience, theirs) = (plan.engine.patience, haste.clone());
-    patiently(patience, haste, Doing::Opening, |progress| open_now(plan, contents, theirs, progress))
+    let (patience, within, theirs) = (plan.engine.patience, bounds.clone(), haste.clone());
+    patiently(patience, haste, Doing::Opening, |progress| open_now(plan, contents, (within, theirs), progress))
 }
 
 /// Opens what is not simulated.
 fn open_now(
     plan: HostPlan,
     contents: Arc<HostContents>,
-    haste: Haste,
+    (bounds, haste): (Bounds, Haste),
     progress: &Progress,
 ) -> Result<OpenTargets, EngineError> {
-    let mut opener =
-        Opener { plan: &plan, progress, files: Vec::new(), made: Vec::new(), claims: Vec::new(), notes: Vec::new() };
+    let mut opener = Opener {
+        plan: &plan,
+        bounds: &bounds,
+        progress,
+        files: Vec::new(),
+        made: Vec::new(),
+        claims: Vec::new(),
+        notes: Vec::new(),
+    };
     let backend = opener.choose_backend();
-    if !plan.engine.backend.sends_nothing() {
-        for target in &plan.targets {
-            if let Err(error) = opener.open(target) {
-                opener.take_back();
-                return Err(error);
-            }
+    let opened = if plan.engine.backend.sends_nothing() { Ok(Vec::new()) } else { opener.open_all() };
+    let trees = match opened {
+        Ok(trees) => trees,
+        Err(error) => {
+            opener.take_back();
+            return Err(error);
         }
-    }
+    };
     opener.say_what_is_lost(backend);
-    let own = plan.trees.iter().filter(|tree| !tree.joined);
-    let trees = own.map(|tree| grow(tree, progress)).collect::<Result<Vec<OwnedFd>, EngineError>>()?;
     if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
         opener.note(NoteKind::PageCache, detail);
     }
     let Opener { files, claims, notes, .. } = opener;
+    let claims = claims.into_iter().map(|(_, claim)| claim).collect();
     let plan = Arc::new(plan);
     Ok(OpenTargets {
         backend,
@@ -262,6 +280,7 @@ fn open_now(
         contents,
         plan,
         together: None,
+        bounds,
         haste,
     })
 }
@@ -271,7 +290,8 @@ fn open_now(
 /// # Errors
 /// As [`open`].
 pub fn open_together(plan: HostPlan, together: &Together, haste: &Haste) -> Result<OpenTargets, EngineError> {
-    let mut targets = open_in(plan, haste)?;
+    // Nothing of it is real.
+    let mut targets = open_in(plan, &Bounds::default(), haste)?;
     if targets.world.is_some() && targets.plan.engine.virtual_time {
         targets.together = Some(together.clone());
     }
@@ -285,310 +305,4 @@ fn raise_file_limit() {
     limit.current = limit.maximum;
     // If the kernel says no, opening a file will say so more to the point.
     let _ = setrlimit(Resource::Nofile, limit);
-}
-
-/// What libaio costs without direct I/O.
-const ONE_AFTER_THE_OTHER: &str = "does one request after the other through the page cache";
-
-/// The backend for `wanted`, of which `auto` begins with the best that keeps many requests outstanding, or what takes its place where the kernel
-/// forbids it: io_uring, then libaio, then sync; and why, in words.
-fn fallback(
-    wanted: Backend,
-    ring: impl FnOnce() -> io::Result<()>,
-    aio: impl FnOnce() -> io::Result<()>,
-    direct: bool,
-    trims: bool,
-) -> (Backend, Option<String>) {
-    let mut why = String::new();
-    if matches!(wanted, Backend::IoUring | Backend::Auto) {
-        match ring() {
-            Ok(()) => return (Backend::IoUring, None),
-            Err(error) => why = format!("io_uring: {error}; "),
-        }
-    } else if wanted != Backend::Libaio {
-        return (wanted, None);
-    }
-    let aio = || if trims { Err(io::Error::other("it has no request for a trim")) } else { aio() };
-    match aio() {
-        Ok(()) if wanted == Backend::Libaio => (wanted, None),
-        Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
-        Ok(()) => (Backend::Libaio, Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}"))),
-        Err(error) => {
-            let cost = "with one request outstanding per worker";
-            (Backend::Sync, Some(format!("{why}libaio: {error}; sync takes its place, {cost}")))
-        }
-    }
-}
-
-/// How often a host looks whether the first one has made a file.
-const LOOK: Duration = Duration::from_millis(20);
-
-struct Opener<'a> {
-    plan: &'a HostPlan,
-    progress: &'a Progress,
-    files: Vec<OwnedFd>,
-    /// Those of our own files that were not there before.
-    made: Vec<String>,
-    claims: Vec<Claim>,
-    notes: Vec<Note>,
-}
-
-impl Opener<'_> {
-    /// Removes the files that were made for a run that is refused: a disk that was too small for all of them is not left full.
-    fn take_back(self) {
-        drop(self.files);
-        for path in &self.made {
-            self.progress.at(path);
-            // Whatever says no here, the refusal of the run says more.
-            let _ = rustix::fs::unlink(path.as_str());
-            self.progress.step();
-        }
-        self.claims.into_iter().for_each(Claim::take_back);
-    }
-
-    /// What of the plan the chosen backend cannot do, where no note says so yet.
-    fn say_what_is_lost(&mut self, backend: Backend) {
-        let cached = !self.plan.engine.direct || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-        let is_said = self.notes.iter().any(|note| note.detail.ends_with(ONE_AFTER_THE_OTHER));
-        if backend == Backend::Libaio && cached && !is_said {
-            self.note(NoteKind::EngineDegraded, format!("libaio {ONE_AFTER_THE_OTHER}"));
-        }
-        let wanted = self.plan.engine.poll;
-        if wanted != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
-            self.note(NoteKind::EngineDegraded, format!("poll {wanted}: there is none with {backend}"));
-        }
-    }
-
-    fn note(&mut self, kind: NoteKind, detail: String) {
-        let is_new = |note: &Note| note.kind != kind || note.detail != detail;
-        if self.notes.iter().all(is_new) {
-            self.notes.push(Note { stage: None, host: self.plan.host, kind, detail });
-        }
-    }
-
-    fn choose_backend(&mut self) -> Backend {
-        let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
-        let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
-        let (backend, detail) = fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);
-        if let Some(detail) = detail {
-            self.note(NoteKind::BackendFallback, detail);
-        }
-        backend
-    }
-
-    fn open(&mut self, target: &Target) -> Result<(), EngineError> {
-        match &target.kind {
-            PlannedTarget::Directory { root } => {
-                self.progress.at(root);
-                let claim = Claim::take(root, self.plan)?;
-                claim.trim(target.files.len() as u32, self.progress).map_err(|error| {
-                    let what = format!("the files of an earlier run cannot be removed: {error}");
-                    EngineError::target(root, what, remedy(&error))
-                })?;
-                self.claims.push(claim);
-                for file in &target.files {
-                    self.open_ours(file)?;
-                }
-            }
-            PlannedTarget::Joined => {
-                for file in &target.files {
-                    self.open_joined(file)?;
-                }
-            }
-            PlannedTarget::ReadOnly => {
-                for file in &target.files {
-                    self.open_plain(file, OFlags::RDONLY, true)?;
-                }
-            }
-            // All of them or none; then they were made above.
-            PlannedTarget::Simulated => {}
-            PlannedTarget::Device => {
-                for file in &target.files {
-                    // O_EXCL on a block device: refused while anybody has it mounted.
-                    self.open_plain(file, OFlags::RDWR | OFlags::EXCL, false)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens a file or a device that is there, and takes its lock.
-    fn open_plain(&mut self, file: &TargetFile, flags: OFlags, shared: bool) -> Result<(), EngineError> {
-        let opened = self.open_direct(&file.path, flags, Mode::empty())?;
-        lock_for_one(opened.as_fd(), shared).map_err(|error| {
-            let what = match error {
-                Errno::WOULDBLOCK => "another run is using it".to_owned(),
-                error => format!("cannot be locked: {error}"),
-            };
-            EngineError::target(&file.path, what, "wait for it to end, or name another target")
-        })?;
-        self.files.push(opened);
-        Ok(())
-    }
-
-    /// Opens a file that another host of the run makes, once it has its size. Our marker, which that host holds, keeps other runs away.
-    fn open_joined(&mut self, file: &TargetFile) -> Result<(), EngineError> {
-        let give_up = Instant::now() + Duration::from_nanos(self.plan.engine.patience.0);
-        loop {
-            self.progress.at(&file.path);
-            // Looked at by its name, so that a network file system asks again.
-            let has = match rustix::fs::stat(&file.path) {
-                Ok(found) => Some(found.st_size as u64),
-                Err(Errno::NOENT) => None,
-                Err(error) => return Err(cannot_open(&file.path, error)),
-            };
-            if has == Some(file.size.0) {
-                let opened = self.open_direct(&file.path, OFlags::RDWR | OFlags::NOFOLLOW, Mode::empty())?;
-                self.files.push(opened);
-                return Ok(());
-            }
-            let is_called_off = self.progress.is_in_haste();
-            if is_called_off || Instant::now() >= give_up {
-                let until = if is_called_off { "before the run was stopped" } else { "in time (engine.patience)" };
-                let what = format!("the host that makes it has not made it {} bytes long {until}", file.size.0);
-                let remedy =
-                    "see whether both hosts have the same file system there, or give more time with engine.patience";
-                return Err(EngineError::target(&file.path, what, remedy));
-            }
-            std::thread::sleep(LOOK);
-        }
-    }
-
-    /// Opens a file of ours and gives it its size.
-    fn open_ours(&mut self, file: &TargetFile) -> Result<(), EngineError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
-        if matches!(rustix::fs::lstat(file.path.as_str()), Err(Errno::NOENT)) {
-            self.made.push(file.path.clone());
-        }
-        let opened = self.open_direct(&file.path, flags, Mode::from_raw_mode(0o600))?;
-        self.lay_out(&opened, file).map_err(|error| {
-            let remedy = match error {
-                Errno::NOSPC | Errno::DQUOT => "give a smaller layout.size or --scale, or free some space",
-                Errno::FBIG => "give a smaller layout.size with more layout.files",
-                _ => "name another directory",
-            };
-            EngineError::target(&file.path, format!("cannot be given its size of {}: {error}", file.size), remedy)
-        })?;
-        self.files.push(opened);
-        Ok(())
-    }
-
-    fn lay_out(&mut self, opened: &OwnedFd, file: &TargetFile) -> rustix::io::Result<()> {
-        let has = rustix::fs::fstat(opened)?.st_size as u64;
-        if has > file.size.0 {
-            rustix::fs::ftruncate(opened, file.size.0)?;
-        }
-        let will_prepare = self.plan.stages.iter().any(|stage| stage.kind == StageKind::Prepare);
-        if has == file.size.0 && !will_prepare {
-            return Ok(());
-        }
-        // Reserves the space in one piece, so that it cannot run out half-way and writes need not look for any.
-        match rustix::fs::fallocate(opened, FallocateFlags::empty(), 0, file.size.0) {
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                self.note(NoteKind::NoFallocate, format!("{}: the file system reserves no space ahead", file.path));
-                rustix::fs::ftruncate(opened, file.size.0)
-            }
-            result => result,
-        }
-    }
-
-    /// Opens with `O_DIRECT` if the plan wants it and the file system lets us, else through the page cache with a note.
-    fn open_direct(&mut self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, EngineError> {
-        self.progress.at(path);
-        let flags = flags | OFlags::CLOEXEC;
-        if self.plan.engine.direct {
-            match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
-                Err(Errno::INVAL) => {
-                    self.note(NoteKind::DirectRefused, format!("{path}: the file system refuses O_DIRECT"));
-                }
-                result => return result.map(without_access_time).map_err(|error| cannot_open(path, error)),
-            }
-        }
-        rustix::fs::open(path, flags, mode).map(without_access_time).map_err(|error| cannot_open(path, error))
-    }
-}
-
-/// Has reads leave the time of the last access alone, as `t/io_uring` does, and fio on devices: what is there already stays as it was, and a
-/// tenth of the host's time for a cached read is not spent on looking at that time. Only the owner may ask for it; for others nothing changes.
-pub(crate) fn without_access_time(opened: OwnedFd) -> OwnedFd {
-    if let Ok(flags) = rustix::fs::fcntl_getfl(&opened) {
-        let _ = rustix::fs::fcntl_setfl(&opened, flags | OFlags::NOATIME);
-    }
-    opened
-}
-
-fn cannot_open(path: &str, error: Errno) -> EngineError {
-    let remedy = match error {
-        Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or give fewer layout.files",
-        Errno::BUSY => "unmount it, or name another device",
-        Errno::ACCESS | Errno::PERM => "check your permissions on it",
-        Errno::ROFS => "name a target that can be written to",
-        Errno::NOSPC => "free some space (or inodes), or name another directory",
-        _ => "check the path",
-    };
-    EngineError::target(path, format!("cannot be opened: {error}"), remedy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn allowed() -> io::Result<()> {
-        Ok(())
-    }
-
-    fn forbidden() -> io::Result<()> {
-        Err(Errno::PERM.into())
-    }
-
-    #[test]
-    fn the_next_best_backend_takes_over_and_says_at_what_cost() {
-        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, false);
-        let why = why.expect("said");
-        assert_eq!(backend, Backend::Libaio);
-        assert!(why.starts_with("io_uring: ") && why.ends_with("libaio takes its place"), "{why}");
-        let (_, why) = fallback(Backend::IoUring, forbidden, allowed, false, false);
-        assert!(why.expect("said").contains("one request after the other"));
-        let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true, false);
-        let why = why.expect("said");
-        assert_eq!(backend, Backend::Sync);
-        assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
-        let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
-        assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
-        assert!(!why.expect("said").contains("io_uring"));
-    }
-
-    #[test]
-    fn what_was_taken_can_be_read_from_the_note() {
-        for (wanted, ring, direct) in [(Backend::IoUring, false, true), (Backend::Auto, false, false)] {
-            for aio in [true, false] {
-                let answer = |is_allowed: bool| if is_allowed { allowed() } else { forbidden() };
-                let (taken, why) = fallback(wanted, || answer(ring), || answer(aio), direct, false);
-                let kind = NoteKind::BackendFallback;
-                let note = Note { stage: None, host: 0, kind, detail: why.expect("said") };
-                assert_eq!(note.backend(), Some(taken), "{note:?}");
-                assert_eq!(Note { kind: NoteKind::Stuck, ..note }.backend(), None);
-            }
-        }
-    }
-
-    #[test]
-    fn libaio_is_no_way_out_for_a_load_that_trims() {
-        let (backend, why) = fallback(Backend::IoUring, forbidden, allowed, true, true);
-        assert_eq!(backend, Backend::Sync);
-        assert!(why.expect("said").contains("no request for a trim"));
-    }
-
-    #[test]
-    fn what_is_allowed_is_used_in_silence() {
-        for wanted in [Backend::IoUring, Backend::Libaio] {
-            assert_eq!(fallback(wanted, allowed, allowed, true, false), (wanted, None));
-        }
-        assert_eq!(fallback(Backend::Auto, allowed, allowed, true, false), (Backend::IoUring, None));
-        let (backend, why) = fallback(Backend::Auto, forbidden, allowed, true, false);
-        assert!(backend == Backend::Libaio && why.is_some());
-        for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {
-            assert_eq!(fallback(wanted, forbidden, forbidden, true, true), (wanted, None));
-        }
-    }
 }

@@ -5,7 +5,6 @@
 
 use crate::error::EngineError;
 use model::units::Nanos;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -167,7 +166,7 @@ pub fn patiently<T: Send + 'static>(
         match outcome.recv_timeout(LOOK) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Err(panic) => resume_unwind(panic),
+                Err(payload) => return Err(EngineError::panicked("targets", &*payload)),
                 Ok(()) => unreachable!("it sends before it ends"),
             },
             Err(RecvTimeoutError::Timeout) => {}
@@ -238,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a mistake of ours")]
-    fn a_panic_is_passed_on() {
+    fn a_panic_is_passed_on_as_what_it_is() {
         let work = |_: &Progress| -> Result<(), EngineError> { panic!("a mistake of ours") };
-        let _ = patiently(Nanos::seconds(60), &Haste::default(), Doing::Opening, work);
+        let error = patiently(Nanos::seconds(60), &Haste::default(), Doing::Opening, work).expect_err("a panic");
+        assert!(matches!(&error, EngineError::Panicked { what, .. } if what == "a mistake of ours"), "{error}");
     }
 }

@@ -1,10 +1,10 @@
 //! Removes what runs left at a target: exactly our own files.
 
 use super::Guard;
-use super::guard::own_folder;
 use crate::wire::{Cleaned, Outcome};
-use engine::{Doing, Haste, Progress, patiently};
+use engine::{Doing, EngineError, Haste, Progress, patiently};
 use model::Nanos;
+use model::plan::places::own_folder;
 use model::testbed::{DATA_DIR, MARKER};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -33,13 +33,20 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
         return vec![of(target, Outcome::Failed(error.to_string()))];
     }
     let roots = roots_of(target);
+    let is_missing =
+        || Path::new(target).symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    if roots.is_empty() && is_missing() {
+        // Whoever cleans twice has what they wanted.
+        return vec![of(target, Outcome::Removed { bytes: 0, left: None })];
+    }
     if roots.is_empty() {
         // It says that nothing there is ours.
-        let why = engine::clean(target, progress).err().map_or_else(String::new, |error| error.to_string());
+        let cleaned = engine::clean_in(target, target, &guard.bounds(), progress);
+        let why = cleaned.err().map_or_else(String::new, |error| error.to_string());
         return vec![of(target, Outcome::Nothing(why))];
     }
     let one = |root: String| {
-        let outcome = match guard.check_beside(&root, target).map(|()| engine::clean(&root, progress)) {
+        let outcome = match guard.check_root(&root, target).map(|()| clean_root(guard, &root, target, progress)) {
             Ok(Ok(engine::Removed { bytes, left })) => Outcome::Removed { bytes, left },
             Ok(Err(error)) => Outcome::Failed(error.to_string()),
             Err(error) => Outcome::Failed(error.to_string()),
@@ -47,6 +54,10 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
         of(&root, outcome)
     };
     roots.into_iter().map(one).collect()
+}
+
+fn clean_root(guard: &Guard, root: &str, target: &str, progress: &Progress) -> Result<engine::Removed, EngineError> {
+    engine::clean_in(root, target, &guard.bounds(), progress)
 }
 
 /// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts, or scenarios.
@@ -61,8 +72,12 @@ fn roots_of(target: &str) -> Vec<String> {
     };
     let mut roots = vec![place.to_owned(), inner];
     roots.extend(of_hosts(place, Some(OsStr::new(DATA_DIR))));
-    roots.extend(beside.map(|parent| of_hosts(parent, place.file_name())).unwrap_or_default());
-    roots.retain(|root| root.join(MARKER).is_file());
+    // Named as the target is, from here or from the root.
+    let named = |folder: PathBuf| folder.file_name().map(|name| place.with_file_name(name));
+    roots.extend(beside.into_iter().flat_map(|parent| of_hosts(parent, place.file_name())).filter_map(named));
+    // A marker that is there and cannot be looked at is told when it is opened. A folder of ours is no link.
+    let is_marked = |root: &PathBuf| root.join(MARKER).symlink_metadata().is_ok();
+    roots.retain(|root| is_marked(root) && (root == place || !root.is_symlink()));
     roots.sort();
     roots.into_iter().map(|root| root.to_string_lossy().into_owned()).collect()
 }
@@ -95,7 +110,8 @@ mod tests {
             clean(guard, &place(name), Nanos::seconds(60), &Haste::default()).remove(0).outcome
         };
         assert!(matches!(outcome(&Guard::none(), "theirs"), Outcome::Nothing(_)));
-        assert!(matches!(outcome(&Guard::none(), "missing"), Outcome::Nothing(_)));
+        let nothing = Outcome::Removed { bytes: 0, left: None };
+        assert_eq!(outcome(&Guard::none(), "missing"), nothing, "what is gone is clean");
         let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent")).expect("no list");
         assert!(matches!(outcome(&guard, "theirs"), Outcome::Failed(_)));
         assert!(folder.path().join("theirs/file").exists());

@@ -1,8 +1,8 @@
 //! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it may overwrite is a narrower question.
 
-use model::metadata::Tree;
-use model::plan::{HostPlan, PlannedTarget, Target};
-use model::testbed::{host_suffix, scenario_suffix};
+use engine::{Bounds, Place};
+use model::plan::places::{is_root_of, own_folder, without_slash};
+use model::plan::{HostPlan, PlannedTarget};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -21,27 +21,40 @@ pub struct Guard {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Allowed {
-    paths: Vec<Place>,
+    paths: Vec<Listed>,
     by: String,
 }
 
 /// A path that is allowed, and where it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct Listed {
     path: PathBuf,
     /// Found out when it is first asked, because that may hang; and then it stays, so that no link is turned to another place later.
     real: Arc<OnceLock<PathBuf>>,
+    /// The same of the directory above it, in which hosts and scenarios have folders of their own.
+    real_above: Arc<OnceLock<PathBuf>>,
     follows: bool,
 }
 
-impl Place {
-    fn of(path: PathBuf, follows: bool) -> Place {
-        Place { path, real: Arc::default(), follows }
+impl Listed {
+    fn of(path: PathBuf, follows: bool) -> Listed {
+        Listed { path, real: Arc::default(), real_above: Arc::default(), follows }
     }
 
-    /// Whether it holds `path`, which leads to `real_path`.
+    /// Whether it holds what leads to `real_path`.
     fn holds(&self, real_path: &Path) -> bool {
         real_path.starts_with(if self.follows { self.real.get_or_init(|| real(&self.path)) } else { &self.path })
+    }
+
+    /// Whether the place is a folder of a host or of a scenario beside this very path, and no link leads from there.
+    fn is_beside(&self, place: Place<'_>) -> bool {
+        let Some(above) = self.path.parent() else { return false };
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        if Path::new(place.target) != self.path || !beside(place.path, place.target) {
+            return false;
+        }
+        let above = if self.follows { self.real_above.get_or_init(|| real(above)) } else { above };
+        Path::new(place.path).file_name().is_some_and(|name| place.real == above.join(name))
     }
 }
 
@@ -49,9 +62,20 @@ impl Allowed {
     /// Whether one of the paths holds `path`, which leads to `real`. One that holds it by its name is asked first: whether it does must not hang on
     /// another path that is allowed and does not answer.
     fn holds(&self, path: &Path, real: &Path) -> bool {
-        let (by_name, others): (Vec<&Place>, Vec<&Place>) =
-            self.paths.iter().partition(|place| path.starts_with(&place.path));
-        by_name.into_iter().chain(others).any(|place| place.holds(real))
+        let (by_name, others): (Vec<&Listed>, Vec<&Listed>) =
+            self.paths.iter().partition(|listed| path.starts_with(&listed.path));
+        by_name.into_iter().chain(others).any(|listed| listed.holds(real))
+    }
+
+    fn may(&self, place: Place<'_>) -> bool {
+        self.holds(Path::new(place.path), place.real) || self.paths.iter().any(|listed| listed.is_beside(place))
+    }
+
+    fn refuse(&self, path: &str) -> GuardError {
+        GuardError(format!(
+            "{path} is not among the paths that {} allows on this host; name an allowed path, or have its operator add this one",
+            self.by
+        ))
     }
 }
 
@@ -79,7 +103,7 @@ impl Guard {
     /// The host's file is there and cannot be read: nothing is allowed then.
     pub fn of_host(paths: &[PathBuf], file: &Path) -> Result<Guard, GuardError> {
         let command = Allowed {
-            paths: paths.iter().map(|path| Place::of(path.clone(), true)).collect(),
+            paths: paths.iter().map(|path| Listed::of(path.clone(), true)).collect(),
             by: "--allow".to_owned(),
         };
         let mut lists = vec![command];
@@ -90,7 +114,7 @@ impl Guard {
                     .lines()
                     .map(str::trim)
                     .filter(|line| line.starts_with('/'))
-                    .map(|line| Place::of(PathBuf::from(line), false))
+                    .map(|line| Listed::of(PathBuf::from(line), false))
                     .collect(),
                 by: file.display().to_string(),
             }),
@@ -116,73 +140,72 @@ impl Guard {
         let real = real(Path::new(path));
         match self.lists.iter().find(|list| !list.holds(Path::new(path), &real)) {
             None => Ok(()),
-            Some(list) => Err(GuardError(format!(
-                "{path} is not among the paths that {} allows on this host; name an allowed path, or have its operator add this one",
-                list.by
-            ))),
+            Some(list) => Err(list.refuse(path)),
         }
     }
 
-    /// Whether a folder of ours at the target that was named may be touched: below it, or a host's own folder beside it.
+    /// Whether a folder of ours at the target that was named may be touched: below what is allowed, or a host's or scenario's own folder beside it. No link
+    /// leads there.
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub fn check_beside(&self, root: &str, target: &str) -> Result<(), GuardError> {
+    pub fn check_root(&self, root: &str, target: &str) -> Result<(), GuardError> {
         self.check(target)?;
-        self.check(root).or_else(|error| beside(root, target).then_some(()).ok_or(error))
+        if !is_root_of(root, target) {
+            return Err(GuardError(format!("{root} is no folder of ours at {target}")));
+        }
+        if self.lists.is_empty() {
+            return Ok(());
+        }
+        self.may(Place { path: root, target, real: &real(Path::new(root)) })
+    }
+
+    /// Whether a place may be touched that is looked at without its links.
+    fn may(&self, place: Place<'_>) -> Result<(), GuardError> {
+        match self.lists.iter().find(|list| !list.may(place)) {
+            None => Ok(()),
+            Some(list) => Err(list.refuse(&place.real.to_string_lossy())),
+        }
+    }
+
+    /// The same for the engine, which asks once a place is open: what was a folder when a plan was checked may be a link by then.
+    pub fn bounds(&self) -> Bounds {
+        if self.lists.is_empty() {
+            return Bounds::default();
+        }
+        let guard = self.clone();
+        Bounds::of(move |place| guard.may(place).map_err(|error| error.to_string()))
     }
 
     /// Whether a host's share may be loaded: every path in it, whoever wrote it.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// As [`check`](Self::check), and when a path does not follow from its target.
     pub fn check_plan(&self, plan: &HostPlan) -> Result<(), GuardError> {
-        for tree in &plan.trees {
-            self.check_tree(tree, &plan.targets)?;
+        if let Some(misplaced) = plan.misplaced() {
+            return Err(GuardError(format!("{misplaced}; do not trust this run file, or begin the run anew")));
         }
-        for target in &plan.targets {
-            self.check(&target.path)?;
-            if target.kind == PlannedTarget::Simulated {
-                continue;
+        for target in plan.targets.iter().filter(|target| target.kind != PlannedTarget::Simulated) {
+            match target.root() {
+                Some(root) => self.check_root(root, &target.path)?,
+                None => self.check(&target.path)?,
             }
-            if let PlannedTarget::Directory { root } = &target.kind {
-                self.check(root).or_else(|error| beside(root, &target.path).then_some(()).ok_or(error))?;
-            }
-            for file in &target.files {
-                self.check(&file.path).or_else(|error| beside(&file.path, &target.path).then_some(()).ok_or(error))?;
+        }
+        for tree in &plan.trees {
+            let target = plan.targets.get(tree.target as usize);
+            let is_real = target.filter(|target| target.kind != PlannedTarget::Simulated);
+            if let (Some(target), Some((root, _))) = (is_real, tree.place()) {
+                self.check_root(root, &target.path)?;
             }
         }
         Ok(())
     }
-
-    /// The same for one tree: this host makes it, or another one does, in a folder beside the target.
-    fn check_tree(&self, tree: &Tree, targets: &[Target]) -> Result<(), GuardError> {
-        let target = targets.get(tree.target as usize).map_or("", |target| &target.path);
-        self.check(&tree.path).or_else(|error| beside(&tree.path, target).then_some(()).ok_or(error))
-    }
 }
 
-/// Whether `path` lies in a folder of a host, a scenario, or a scenario on a host, beside the target that was allowed, such as `/mnt/x-h0003-s0001` beside
+/// Whether `path` is a folder of a host, a scenario, or a scenario on a host, beside the target that was allowed, such as `/mnt/x-h0003-s0001` beside
 /// `/mnt/x`.
 fn beside(path: &str, target: &str) -> bool {
-    let Some(rest) = path.strip_prefix(target) else { return false };
-    let suffix = rest.split('/').next().unwrap_or_default();
-    own_folder(suffix).is_some() && !Path::new(rest).components().any(|part| part == Component::ParentDir)
-}
-
-/// The numbers of the host and of the scenario's layout whose folder has a name that ends so, behind the target's: `-h0003`, `-s0001` or both. `None` for any other
-/// ending.
-pub(super) fn own_folder(suffix: &str) -> Option<(Option<u32>, Option<u32>)> {
-    let number = |text: &str| text.parse().ok();
-    let (of_host, of_scenario) = match suffix.strip_prefix("-h") {
-        Some(rest) => rest.split_once("-s").map_or((Some(rest), None), |(host, part)| (Some(host), Some(part))),
-        None => (None, Some(suffix.strip_prefix("-s")?)),
-    };
-    let found = (of_host.and_then(number), of_scenario.and_then(number));
-    let written = |(host, part): (Option<u32>, Option<u32>)| {
-        host.map_or_else(String::new, host_suffix) + &part.map_or_else(String::new, scenario_suffix)
-    };
-    (written(found) == suffix).then_some(found)
+    path.strip_prefix(without_slash(target)).is_some_and(|suffix| own_folder(suffix).is_some())
 }
 
 /// The path without links and `..`, as far as it exists; what does not exist yet hangs below what does.
@@ -206,14 +229,22 @@ fn read(file: &Path) -> std::io::Result<Option<String>> {
             let mut text = String::new();
             open.take(LONGEST_LIST).read_to_string(&mut text).map(|_| Some(text))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        // A link that leads nowhere was made to lead to a list.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !has_link(file) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a path that leads nowhere has a link among its names.
+fn has_link(path: &Path) -> bool {
+    path.ancestors().any(Path::is_symlink)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::metadata::Tree;
+    use model::plan::Target;
 
     #[test]
     fn only_what_every_list_allows_may_be_touched() {
@@ -230,6 +261,8 @@ mod tests {
         assert!(guard.check(&text(&place.join("in/link/passwd"))).is_err(), "a link leads out");
         assert!(guard.check(&text(&place.join("in/new/../../x"))).is_err(), "so does ..");
         assert!(guard.check("/dev/sda").is_err());
+        let beside = Guard::of_host(&[PathBuf::from("data")], &list).expect("no list");
+        assert_eq!(beside.check_root("data-h0001", "data"), Ok(()), "a target may be named from here");
         assert!(guard.check("sim:constant").is_ok());
         std::fs::write(&list, format!("# ours\n{}\n", place.join("other").display())).expect("a list");
         let guard = Guard::of_host(std::slice::from_ref(&place), &list).expect("a list");
@@ -245,14 +278,81 @@ mod tests {
     }
 
     #[test]
+    fn a_list_behind_a_link_that_leads_nowhere_allows_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().canonicalize().expect("real");
+        let paths = [PathBuf::from("/")];
+        assert!(Guard::of_host(&paths, &place.join("allow")).is_ok(), "no list");
+        std::os::unix::fs::symlink("nowhere", place.join("allow")).expect("a link");
+        assert!(Guard::of_host(&paths, &place.join("allow")).is_err());
+        std::os::unix::fs::symlink("nowhere", place.join("etc")).expect("a link");
+        assert!(Guard::of_host(&paths, &place.join("etc/allow")).is_err(), "so does the folder of the list");
+    }
+
+    #[test]
     fn a_hosts_own_folder_beside_an_allowed_target_is_allowed() {
-        assert!(beside("/mnt/x-h0003/data-00001.bin", "/mnt/x") && beside("/mnt/x-h0003", "/mnt/x"));
-        assert!(beside("/mnt/x-s0001/data-00001.bin", "/mnt/x") && beside("/mnt/x-h0003-s0001", "/mnt/x"));
+        assert!(beside("/mnt/x-h0003", "/mnt/x") && beside("/mnt/x-s0001", "/mnt/x"));
+        assert!(beside("/mnt/x-h0003-s0001", "/mnt/x"));
         for path in ["/mnt/x-s1", "/mnt/x-s0001-h0003", "/mnt/x-h0003-s", "/mnt/x-h0003-sx", "/mnt/x-s0001/../y"] {
             assert!(!beside(path, "/mnt/x"), "{path}");
         }
         for path in ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"] {
             assert!(!beside(path, "/mnt/x"), "{path}");
+        }
+    }
+
+    /// A host's share with one target in `root`, as its user named it.
+    fn plan(target: &Path, root: &str) -> HostPlan {
+        let path = target.to_str().expect("UTF-8").to_owned();
+        let kind = PlannedTarget::Directory { root: root.to_owned() };
+        let engine = model::plan::EngineSettings::simple(model::spec::Backend::Sync);
+        let targets = vec![Target { path, kind, files: Vec::new() }];
+        HostPlan { targets, ..HostPlan::empty("r", model::Nanos::seconds(1), engine) }
+    }
+
+    #[test]
+    fn no_link_leads_out_of_an_allowed_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().canonicalize().expect("real");
+        let (allowed, secret) = (place.join("ok"), place.join("secret"));
+        for made in [&allowed, &secret] {
+            std::fs::create_dir(made).expect("a folder");
+        }
+        let target = allowed.join("d");
+        let root = format!("{}-h0001", target.display());
+        for allow in [&allowed, &target] {
+            let guard = Guard::of_host(std::slice::from_ref(allow), &place.join("allow")).expect("no list");
+            assert_eq!(guard.check_plan(&plan(&target, &root)), Ok(()));
+            std::os::unix::fs::symlink(&secret, &root).expect("a link");
+            assert!(guard.check_plan(&plan(&target, &root)).is_err(), "{}", allow.display());
+            // As where the link is put there after the plan was checked: the engine finds it when all is open.
+            let may = |real: &Path| {
+                let path = target.to_str().expect("UTF-8");
+                guard.may(Place { path: &root, target: path, real }).is_ok()
+            };
+            assert!(may(Path::new(&root)) && !may(&secret));
+            assert!(engine::open_in(plan(&target, &root), &guard.bounds(), &engine::Haste::default()).is_err());
+            assert_eq!(std::fs::read_dir(&secret).expect("a folder").count(), 0, "nothing was made there");
+            std::fs::remove_file(&root).expect("gone");
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_target_that_is_turned_after_the_check_makes_nothing_elsewhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().canonicalize().expect("real");
+        for made in ["ok", "secret"] {
+            std::fs::create_dir(place.join(made)).expect("a folder");
+        }
+        let guard = Guard::of_host(&[place.join("ok")], &place.join("allow")).expect("no list");
+        for (link, target) in [("ok/d", "ok/d"), ("ok/above", "ok/above/d")] {
+            let target = place.join(target);
+            let plan = plan(&target, target.to_str().expect("UTF-8"));
+            assert_eq!(guard.check_plan(&plan), Ok(()));
+            std::os::unix::fs::symlink(place.join("secret"), place.join(link)).expect("a link");
+            let refused = engine::open_in(plan, &guard.bounds(), &engine::Haste::default()).expect_err("elsewhere");
+            assert!(refused.to_string().contains("--allow allows"), "{refused}");
+            assert_eq!(std::fs::read_dir(place.join("secret")).expect("a folder").count(), 0);
         }
     }
 
@@ -262,7 +362,6 @@ mod tests {
         let place = folder.path().canonicalize().expect("real");
         let guard = Guard::of_host(&[place.join("in")], &place.join("allow")).expect("no list");
         let path = |below: &str| place.join(below).to_str().expect("UTF-8").to_owned();
-        let targets = [Target { path: path("in"), kind: PlannedTarget::Joined, files: Vec::new() }];
         let tree = |below: &str, target: u32| Tree {
             target,
             path: path(below),
@@ -281,7 +380,10 @@ mod tests {
             ("out/tree-00000", 0, false),
             ("in-h0002/tree-00000", 7, false),
         ] {
-            assert_eq!(guard.check_tree(&tree(below, number), &targets).is_ok(), allowed, "{below}");
+            let mut plan = plan(&place.join("in"), "");
+            plan.targets[0].kind = PlannedTarget::Joined;
+            plan.trees = vec![tree(below, number)];
+            assert_eq!(guard.check_plan(&plan).is_ok(), allowed, "{below}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Guard;
 use engine::{Doing, EngineError, Haste, patiently};
 use model::Nanos;
-use model::testbed::{HostFacts, TargetFacts, TargetKind};
+use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
 use probe::Looker;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -48,6 +48,9 @@ impl Look<'_> {
             if let Err(error) = guard.check(&theirs) {
                 facts.kind = TargetKind::Unreadable(error.to_string());
             }
+            if let TargetKind::Directory { root, state: DirectoryState::Claimed { run, .. } } = &mut facts.kind {
+                *run = engine::marked_by(root, &theirs).unwrap_or_default();
+            }
             Ok(facts)
         });
         found.unwrap_or_else(|error| probe::unreadable(path, why(&error)))
@@ -58,7 +61,7 @@ impl Look<'_> {
 fn why(error: &EngineError) -> String {
     match error {
         EngineError::Target { what, remedy, .. } => format!("{what}; {remedy}"),
-        EngineError::Worker { .. } => error.to_string(),
+        EngineError::Worker { .. } | EngineError::Panicked { .. } => error.to_string(),
     }
 }
 

@@ -9,17 +9,19 @@ pub(crate) mod state;
 
 pub use guard::{ALLOW_FILE, Guard, GuardError};
 
+use crate::coordinator::RunOver;
 use crate::launch::Wanted;
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
 use crate::relay::Relay;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, Control, Doing, Haste, Together};
+use engine::{Clock, Control, Doing, EngineError, Haste, Together};
 use model::Nanos;
 use model::plan::HostPlan;
 use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -126,12 +128,18 @@ impl Drop for Below {
     }
 }
 
-impl Listener {
-    fn listen(self, mut inlet: Inlet) {
-        while self.next(&mut inlet).is_ok() {}
+/// However it ends, by the end of the link or by a panic: no load goes on that nobody can stop.
+impl Drop for Listener {
+    fn drop(&mut self) {
         self.contact.lock().close();
         self.haste.set(true);
         self.control.stop();
+    }
+}
+
+impl Listener {
+    fn listen(self, mut inlet: Inlet) {
+        while self.next(&mut inlet).is_ok() {}
     }
 
     fn next(&self, inlet: &mut Inlet) -> Result<(), LinkError> {
@@ -207,38 +215,57 @@ struct Agent {
 impl Agent {
     fn obey(mut self, orders: &Receiver<ToAgent>) {
         while let Some(order) = self.next(orders) {
-            let answer = match state::duty(order) {
-                Duty::Inspect { targets, host, patience_ns } => {
-                    let facts = self.facts(&targets, host, Nanos(patience_ns));
-                    FromAgent::Facts { facts: Box::new(facts), unix_ns: unix_ns() }
-                }
-                Duty::Open(plan) => self.open(*plan),
-                Duty::Extend(stages) => {
-                    if let Some(targets) = &mut self.targets {
-                        targets.extend(stages);
-                    }
-                    continue;
-                }
-                Duty::Run { stage } => self.run(stage, orders),
-                Duty::Clean { targets, patience_ns } if self.targets.is_none() => {
-                    let clean = |target: &String| clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste);
-                    FromAgent::Cleaned(targets.iter().flat_map(clean).collect())
-                }
-                Duty::Release { remove } => self.release(remove),
-                Duty::Watch { interval_ns } => {
-                    self.watch(interval_ns);
-                    continue;
-                }
-                Duty::EndWatch => {
-                    self.end_watch();
-                    continue;
-                }
-                Duty::Clean { .. } | Duty::Nothing => continue,
-            };
-            if self.out.send(&answer).is_err() {
+            let duty = state::duty(order);
+            let in_place = state::in_place_of_answer(&duty);
+            // Whoever waits for the answer would wait for ever: the thread that reads the link lives on. What a panic leaves half done is let
+            // go of or removed, and the run is over.
+            let answer =
+                panic::catch_unwind(AssertUnwindSafe(|| self.perform(duty, orders))).unwrap_or_else(|payload| {
+                    // Workers of a stage may still be at it.
+                    self.control.stop();
+                    self.control.leave_stage();
+                    in_place.map(|answer| answer(EngineError::panicked("agent", &*payload).to_string()))
+                });
+            if answer.is_some_and(|answer| self.out.send(&answer).is_err()) {
                 return;
             }
         }
+    }
+
+    /// Does what is to be done; comes back with the answer, where there is one.
+    fn perform(&mut self, duty: Duty, orders: &Receiver<ToAgent>) -> Option<FromAgent> {
+        Some(match duty {
+            Duty::Inspect { targets, host, patience_ns } => {
+                let facts = self.facts(&targets, host, Nanos(patience_ns));
+                FromAgent::Facts { facts: Box::new(facts), unix_ns: unix_ns() }
+            }
+            Duty::Open(plan) => self.open(*plan),
+            Duty::Extend(stages) => {
+                if let Some(targets) = &mut self.targets {
+                    targets.extend(stages);
+                }
+                return None;
+            }
+            Duty::Run { stage } => self.run(stage, orders),
+            Duty::Clean { targets, patience_ns } if self.targets.is_none() => {
+                let clean = |target: &String| clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste);
+                FromAgent::Cleaned(targets.iter().flat_map(clean).collect())
+            }
+            Duty::GiveBack(word) => {
+                let given = self.targets.as_mut().map_or(Ok(()), |parts| parts.give_back(&word));
+                FromAgent::GaveBack { failed: given.err() }
+            }
+            Duty::Release(word) => self.release(&word),
+            Duty::Watch { interval_ns } => {
+                self.watch(interval_ns);
+                return None;
+            }
+            Duty::EndWatch => {
+                self.end_watch();
+                return None;
+            }
+            Duty::Clean { .. } | Duty::Nothing => return None,
+        })
     }
 
     /// The next order; `None` when there will be none.
@@ -256,6 +283,9 @@ impl Agent {
     }
 
     fn open(&mut self, plan: HostPlan) -> FromAgent {
+        if let Err(why) = plan.check() {
+            return FromAgent::Refused(format!("the plan does not fit itself: {why}; begin the run anew"));
+        }
         let (guard, theirs) = (self.guard.clone(), plan.clone());
         let names = plan.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
         // A path is followed to its end, which may be on a mount that does not answer.
@@ -268,7 +298,7 @@ impl Agent {
             Ok(()) => {}
             Err(why) => return FromAgent::Refused(why),
         }
-        match Parts::begin(plan, self.together.clone(), self.haste.clone()) {
+        match Parts::begin(plan, self.together.clone(), self.guard.bounds(), self.haste.clone()) {
             Ok((targets, notes)) => {
                 self.targets = Some(targets);
                 FromAgent::Ready { notes }
@@ -289,16 +319,16 @@ impl Agent {
         }
     }
 
-    fn release(&mut self, remove: bool) -> FromAgent {
+    fn release(&mut self, word: &RunOver) -> FromAgent {
         let left = match self.targets.take() {
             Some(targets) if self.stuck => {
                 let left = format!(
                     "{}: what the run made there stays, because the target does not answer; once it does, remove it with `plimsoll clean`",
                     targets.abandon().join(", ")
                 );
-                remove.then_some(left)
+                word.removes().then_some(left)
             }
-            Some(targets) => targets.release(remove),
+            Some(targets) => targets.release(word),
             None => None,
         };
         FromAgent::Released { left }

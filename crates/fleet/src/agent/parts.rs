@@ -1,6 +1,7 @@
 //! The layouts of a host's plan: all of it at once, or those of scenarios, each from its first stage to its last.
 
-use engine::{EngineError, Haste, OpenTargets, Together};
+use crate::coordinator::{LayoutsOver, RunOver};
+use engine::{Bounds, EngineError, Haste, OpenTargets, Together};
 use model::plan::{HostPlan, HostStage, PlannedTarget};
 use model::{Note, StageKind};
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ pub(super) struct Parts {
     /// In the order of the plan's parts.
     open: Vec<Option<OpenTargets>>,
     together: Option<Together>,
+    /// Which places may be touched.
+    bounds: Bounds,
     /// Whether somebody wants to leave.
     haste: Haste,
 }
@@ -25,9 +28,10 @@ impl Parts {
     pub(super) fn begin(
         plan: HostPlan,
         together: Option<Together>,
+        bounds: Bounds,
         haste: Haste,
     ) -> Result<(Parts, Vec<Note>), EngineError> {
-        let mut parts = Parts { open: (0..plan.part_count()).map(|_| None).collect(), plan, together, haste };
+        let mut parts = Parts { open: (0..plan.part_count()).map(|_| None).collect(), plan, together, bounds, haste };
         let mut notes = Vec::new();
         if parts.plan.parts.is_empty() {
             let opened = parts.opened(parts.plan.clone())?;
@@ -40,7 +44,7 @@ impl Parts {
     fn opened(&self, plan: HostPlan) -> Result<OpenTargets, EngineError> {
         match &self.together {
             Some(together) => engine::open_together(plan, together, &self.haste),
-            None => engine::open_in(plan, &self.haste),
+            None => engine::open_in(plan, &self.bounds, &self.haste),
         }
     }
 
@@ -54,9 +58,12 @@ impl Parts {
     /// Sees to it that the layout of a stage is there.
     ///
     /// # Errors
-    /// When it cannot be opened, or what stood before it cannot be removed; in words.
+    /// When it cannot be opened, or one that is over was not given back; in words.
     pub(super) fn ready(&mut self, stage: u32) -> Result<(), String> {
-        self.remove_where(|parts, number| parts.plan.parts.get(number).is_some_and(|part| part.is_over_at(stage)))?;
+        let is_over = |number: &usize| self.plan.parts.get(*number).is_some_and(|part| part.is_over_at(stage));
+        if (0..self.open.len()).filter(is_over).any(|number| self.open[number].is_some()) {
+            return Err(format!("stage {stage} was begun before the layout of an earlier scenario was given back"));
+        }
         let Some(number) = self.plan.part_of(stage).filter(|number| self.open[*number].is_none()) else {
             return Ok(());
         };
@@ -79,28 +86,19 @@ impl Parts {
         }
     }
 
-    /// Removes the layout whose last stage this was, once others are still to come: all hosts are through with it, and none has begun the next. That of the
-    /// last scenario stays until the run is over.
+    /// Removes the layouts that all hosts are through with, by the coordinator's word. This host's own last stage of one says nothing: what it made
+    /// another one may still load.
     ///
     /// # Errors
-    /// When it cannot be removed; in words.
-    pub(super) fn ended(&mut self, stage: u32) -> Result<(), String> {
-        let parts = &self.plan.parts;
-        if !parts.iter().any(|part| part.stages.last().is_some_and(|last| *last > stage)) {
-            return Ok(());
-        }
-        self.remove_where(|parts, number| parts.plan.parts.get(number).is_some_and(|part| part.is_over_at(stage + 1)))
-    }
-
-    fn remove_where(&mut self, is_over: impl Fn(&Parts, usize) -> bool) -> Result<(), String> {
-        for number in 0..self.open.len() {
-            if is_over(self, number)
-                && let Some(targets) = self.open[number].take()
-            {
-                targets.remove().map_err(|error| error.to_string())?;
+    /// When one cannot be removed; in words.
+    pub(super) fn give_back(&mut self, word: &LayoutsOver) -> Result<(), String> {
+        let mut failed = None;
+        for (_, open) in self.open.iter_mut().enumerate().filter(|(number, _)| word.covers(*number)) {
+            if let Some(Err(error)) = open.take().map(OpenTargets::remove) {
+                failed.get_or_insert(error.to_string());
             }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// The open targets of a stage, and the stage as they know it.
@@ -117,10 +115,10 @@ impl Parts {
         notes.iter().map(|note| Note { stage: Some(stage), ..note.clone() }).collect()
     }
 
-    /// Lets go of everything. Comes back with what could not be removed, in words.
-    pub(super) fn release(self, remove: bool) -> Option<String> {
+    /// Lets go of everything, by the coordinator's word. Comes back with what could not be removed, in words.
+    pub(super) fn release(self, word: &RunOver) -> Option<String> {
         let open = self.open.into_iter().flatten();
-        let let_go = |targets: OpenTargets| if remove { targets.remove().map(drop) } else { targets.close() };
+        let let_go = |targets: OpenTargets| if word.removes() { targets.remove().map(drop) } else { targets.close() };
         let left: Vec<String> =
             open.filter_map(|targets| let_go(targets).err()).map(|error| error.to_string()).collect();
         (!left.is_empty()).then(|| left.join("; "))

@@ -5,7 +5,8 @@ use super::state::{self, Start};
 use crate::packed_interval::pack;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::Clock;
+use engine::{Clock, EngineError};
+use model::event::HostEnd;
 use model::plan::HostStage;
 use model::{IntervalSample, Note, NoteKind, StageEnd};
 use std::collections::BTreeMap;
@@ -65,18 +66,21 @@ impl Agent {
         }
         self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
         let late_ns = result.as_ref().ok().filter(|_| began).map(|outcome| outcome.late_ns);
-        let mut end = match result {
+        if let Ok(outcome) = &result
+            && !(outcome.left.is_empty() && outcome.pauses.is_empty())
+        {
+            let (left, pauses) = (outcome.left.clone(), outcome.pauses.clone());
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = self.out.send(&FromAgent::LeftOver(Box::new(HostEnd { stage: number, host, left, pauses })));
+        }
+        let end = match result {
             Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => StageEnd::Failed(format!("{}: {stuck}", stage.kind)),
             Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
             Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
             Ok(_) => StageEnd::Complete,
+            Err(error @ EngineError::Panicked { .. }) => StageEnd::Panicked(error.to_string()),
             Err(error) => StageEnd::Failed(error.to_string()),
         };
-        if end == StageEnd::Complete
-            && let Some(Err(why)) = self.targets.as_mut().map(|parts| parts.ended(number))
-        {
-            end = StageEnd::Failed(why);
-        }
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
     }
 

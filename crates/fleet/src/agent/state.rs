@@ -1,9 +1,11 @@
 //! What an agent decides. Pure: it is told the time and what came, and says what follows; the threads around it and the simulation of fleets
 //! do what it says.
 
+use crate::coordinator::{LayoutsOver, RunOver};
 use crate::launch::Wanted;
 use crate::link::Frame;
-use crate::wire::{FromAgent, ToAgent};
+use crate::wire::{Cleaned, FromAgent, Outcome, ToAgent};
+use model::StageEnd;
 
 /// When the coordinator was last heard of, and how long a silence may be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,8 +58,10 @@ pub(crate) enum Duty {
     Run { stage: u32 },
     /// Removes what runs left at these targets; not while it has a share of a run.
     Clean { targets: Vec<String>, patience_ns: u64 },
+    /// Gives layouts back.
+    GiveBack(LayoutsOver),
     /// Lets go of the targets.
-    Release { remove: bool },
+    Release(RunOver),
     /// Tells what the kernel counts, at this interval, until it is told to stop.
     Watch { interval_ns: u64 },
     /// Ends that.
@@ -119,7 +123,8 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Assign(plan) => Duty::Open(plan),
         ToAgent::Extend(stages) => Duty::Extend(stages),
         ToAgent::Arm { stage } => Duty::Run { stage },
-        ToAgent::Release { remove } => Duty::Release { remove },
+        ToAgent::GiveBack(word) => Duty::GiveBack(word),
+        ToAgent::Release(word) => Duty::Release(word),
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets, patience_ns } => Duty::Clean { targets, patience_ns },
@@ -129,6 +134,31 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
             Duty::Nothing
         }
     }
+}
+
+/// What says that a duty was not done, of the reason in words: that of a panic. `None` where nobody waits for an answer.
+pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -> FromAgent>> {
+    Some(match duty {
+        Duty::Inspect { .. } | Duty::Open(_) => Box::new(FromAgent::Refused),
+        Duty::Run { stage } => {
+            let stage = *stage;
+            Box::new(move |why| {
+                let end = StageEnd::Panicked(why);
+                FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns: None }
+            })
+        }
+        Duty::Clean { targets, .. } => {
+            let targets = targets.clone();
+            Box::new(move |why| {
+                let of =
+                    |target: String| Cleaned { root: target.clone(), target, outcome: Outcome::Failed(why.clone()) };
+                FromAgent::Cleaned(targets.into_iter().map(of).collect())
+            })
+        }
+        Duty::GiveBack(_) => Box::new(|why| FromAgent::GaveBack { failed: Some(why) }),
+        Duty::Release(_) => Box::new(|why| FromAgent::Released { left: Some(why) }),
+        Duty::Extend(_) | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return None,
+    })
 }
 
 /// What an agent whose stage is set up makes of the next order; `None` where there will be none.
@@ -179,9 +209,26 @@ mod tests {
     }
 
     #[test]
+    fn whoever_waits_for_an_answer_gets_one_also_after_a_panic() {
+        let answer =
+            |order| in_place_of_answer(&duty(order)).map(|answer| answer("thread agent panicked: no".to_owned()));
+        let why = || "thread agent panicked: no".to_owned();
+        let end = StageEnd::Panicked(why());
+        let ended = FromAgent::StageEnded { stage: 2, end, notes: Vec::new(), late_ns: None };
+        assert_eq!(answer(ToAgent::Arm { stage: 2 }), Some(ended));
+        let release = ToAgent::Release(RunOver::in_a_test(true));
+        assert_eq!(answer(release), Some(FromAgent::Released { left: Some(why()) }));
+        let inspect = ToAgent::Inspect { targets: Vec::new(), host: None, patience_ns: 0 };
+        assert_eq!(answer(inspect), Some(FromAgent::Refused(why())));
+        let cleaned = answer(ToAgent::Clean { targets: vec!["/mnt/x".to_owned()], patience_ns: 0 });
+        assert!(matches!(cleaned, Some(FromAgent::Cleaned(all)) if all.len() == 1));
+        assert_eq!(answer(ToAgent::Watch { interval_ns: 1 }), None);
+    }
+
+    #[test]
     fn only_a_go_begins_a_stage_and_a_late_one_begins_none() {
         assert_eq!(start(Some(&ToAgent::Go { start_ns: Some(5) })), Start::At(Some(5)));
-        for other in [None, Some(&ToAgent::Stop), Some(&ToAgent::Release { remove: true })] {
+        for other in [None, Some(&ToAgent::Stop), Some(&ToAgent::Extend(Vec::new()))] {
             assert_eq!(start(other), Start::CalledOff);
         }
         assert_eq!(duty(ToAgent::Go { start_ns: None }), Duty::Nothing);

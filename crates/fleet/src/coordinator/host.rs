@@ -23,6 +23,8 @@ pub(super) enum Owes {
     Start,
     /// That its stage is over.
     StageEnd,
+    /// That layouts that are over are given back.
+    GaveBack,
     /// That its targets are let go.
     Released,
 }
@@ -32,7 +34,7 @@ pub(super) enum Owes {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Debts {
     /// By [`Owes`].
-    counts: [usize; 6],
+    counts: [usize; 7],
 }
 
 impl Debts {

@@ -13,6 +13,7 @@ impl Coordinator {
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.alive = false;
         self.debts.turn(host, Owes::Nothing);
+        let silent_ns = host.silence_ns(self.now.steady_ns);
         if self.reach == Reach::Remote && !host.clock.is_known() {
             self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
         }
@@ -24,9 +25,12 @@ impl Coordinator {
         }
         self.leave_rounds(number, actions);
         let stage = match self.step {
-            Step::Running { stage } | Step::Arming { stage } | Step::Prerun { stage } | Step::Returning { stage } => {
-                Some(stage)
-            }
+            Step::Running { stage }
+            | Step::Arming { stage }
+            | Step::Prerun { stage }
+            | Step::GivingBack { stage }
+            | Step::AwaitingEvents { stage: Some(stage) }
+            | Step::Returning { stage } => Some(stage),
             _ => None,
         };
         let detail = format!("{name}: {why}");
@@ -34,10 +38,10 @@ impl Coordinator {
         let lost = note.detail.clone();
         actions.push(Action::Emit(Event::Note(note)));
         if self.step != Step::Releasing {
-            self.timeline.lost(number as u32, &lost, self.now, actions);
+            self.timeline.lost(number as u32, &lost, silent_ns, self.now, actions);
         }
-        if self.step == Step::Releasing {
-            // How the run ended is on record, and it does not end otherwise because of this.
+        if matches!(self.step, Step::Releasing | Step::AwaitingEvents { stage: None }) {
+            // All stages are over: how the run ended is on record, and it does not end otherwise because of this.
             self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
             return;
         }
@@ -47,13 +51,18 @@ impl Coordinator {
             self.note_absence(number, actions);
             return;
         }
-        let remedy = match self.policy.on_lost_host {
-            OnLostHost::Abort => "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\"",
-            OnLostHost::Continue => "too few hosts are left; go on with `plimsoll resume`",
+        // Before the first stage nothing is on record, and a search cannot be taken up in the middle.
+        let can_resume = self.has_begun && !self.searches;
+        let remedy = match (self.policy.on_lost_host, can_resume) {
+            (OnLostHost::Abort, true) => {
+                "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\""
+            }
+            (OnLostHost::Continue, true) => "too few hosts are left; go on with `plimsoll resume`",
+            (_, false) => "see why, and start the run again",
         };
         let why = format!("host {name} was lost: {why}; {remedy}");
         // Whoever resumes finds the layout that was written.
-        self.keep_data = true;
+        self.keep_data |= can_resume;
         if matches!(self.step, Step::Running { .. }) {
             self.stage_end = StageEnd::Failed(why.clone());
         }

@@ -1,5 +1,6 @@
 //! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
 
+mod giving_back;
 mod host;
 mod inputs;
 mod lost;
@@ -8,11 +9,13 @@ mod returning;
 mod settling;
 mod timeline;
 
+pub use giving_back::{LayoutsOver, RunOver};
 pub use inputs::{Action, Input, Marked, Now, Reach};
 
 use crate::wire::{FromAgent, ToAgent};
+use giving_back::Layouts;
 use host::{Debts, Host, Owes};
-use model::event::HostStart;
+use model::event::{HostEnd, HostStart};
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
 use model::{Event, IntervalSample, Kernels, Nanos, Note, NoteKind, RunEnd, StageEnd};
@@ -29,6 +32,14 @@ use timeline::Timeline;
 enum Step {
     Waiting,
     Opening,
+    /// Commands of events are waited for whose scenario is over, before the next stage or the end of the run.
+    AwaitingEvents {
+        stage: Option<u32>,
+    },
+    /// All hosts give back the layouts that are over before a stage.
+    GivingBack {
+        stage: u32,
+    },
     /// Hosts that were lost may come back before a point.
     Returning {
         stage: u32,
@@ -96,6 +107,7 @@ pub struct Coordinator {
     timeline: Timeline,
     preruns: Preruns,
     returning: Returning,
+    layouts: Layouts,
     /// Hosts that are there and whose clocks are not known.
     unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
@@ -103,6 +115,8 @@ pub struct Coordinator {
     stage_end: StageEnd,
     /// Whether the first worker of the cluster has done its amount in the stage that runs.
     is_cut: bool,
+    /// Whether any stage was started: before that, nothing is on record that could be resumed.
+    has_begun: bool,
     /// Whether the files of the run stay: because they shall, or because the run can go on with them.
     keep_data: bool,
     left: Vec<String>,
@@ -134,10 +148,12 @@ impl Coordinator {
             timeline: Timeline::new(plan),
             preruns: Preruns::new(plan),
             returning: Returning::new(plan, reach),
+            layouts: Layouts::new(plan),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             stage_end: StageEnd::Complete,
             is_cut: false,
+            has_begun: false,
             keep_data,
             left: Vec::new(),
         }
@@ -289,9 +305,18 @@ impl Coordinator {
                 self.end_stage_on(number, stage, end, late_ns, actions);
                 self.take_notes(number, notes, actions);
             }
+            FromAgent::LeftOver(end)
+                if host.owes == Owes::StageEnd
+                    && self.step == (Step::Running { stage: end.stage })
+                    && end.is_bounded() =>
+            {
+                let end = HostEnd { host: number as u32, ..*end };
+                actions.push(Action::Emit(Event::HostEnded(Box::new(end))));
+            }
             FromAgent::FirstDone { stage } if host.owes == Owes::StageEnd => {
                 self.cut_the_others(number, stage, actions);
             }
+            FromAgent::GaveBack { failed } if host.owes == Owes::GaveBack => self.gave_back(number, failed, actions),
             FromAgent::Released { left } if host.owes == Owes::Released => {
                 self.debts.turn(host, Owes::Nothing);
                 let left: Vec<String> = left.iter().map(|left| self.named(number, left)).collect();
@@ -406,6 +431,11 @@ impl Coordinator {
                 self.stage_end = StageEnd::Failed(why.clone());
                 self.halt(RunEnd::Failed(why), actions);
             }
+            StageEnd::Panicked(why) => {
+                let why = self.named(number, &why);
+                self.stage_end = StageEnd::Panicked(why.clone());
+                self.halt(RunEnd::Panicked(why), actions);
+            }
         }
     }
 
@@ -464,6 +494,14 @@ impl Coordinator {
             Step::Waiting | Step::Over => {}
             Step::Opening if self.owes(&[Owes::Ready]) => {}
             Step::Opening => self.arm(now, actions),
+            // A run that ends early waits for nothing.
+            Step::AwaitingEvents { .. } if self.end != RunEnd::Complete => self.release(now, actions),
+            Step::AwaitingEvents { .. } if self.timeline.is_waiting(now) => {}
+            Step::AwaitingEvents { stage: Some(stage) } => self.give_back(stage, actions),
+            Step::AwaitingEvents { stage: None } => self.release(now, actions),
+            Step::GivingBack { .. } if self.owes(&[Owes::GaveBack]) => {}
+            Step::GivingBack { .. } if self.end != RunEnd::Complete => self.release(now, actions),
+            Step::GivingBack { stage } => self.welcome_back(stage, actions),
             Step::Returning { stage } => self.look_at_returning(stage, actions),
             Step::Prerun { .. } if self.end != RunEnd::Complete => {
                 self.give_up_prerun(now, actions);
@@ -505,11 +543,25 @@ impl Coordinator {
             return;
         }
         let next = if self.end == RunEnd::Complete { self.stages.pop() } else { None };
-        let Some(stage) = next else {
-            self.release(now, actions);
-            return;
-        };
         (self.stage_end_by_ns, self.longest_away_ns) = (None, 0);
+        match next {
+            _ if self.end == RunEnd::Complete && self.timeline.begin_waiting(next, now) => {
+                self.step = Step::AwaitingEvents { stage: next };
+            }
+            Some(stage) => self.give_back(stage, actions),
+            None => self.release(now, actions),
+        }
+    }
+
+    /// Begins a stage, before which layouts that are over are given back.
+    fn give_back(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        if !self.begin_giving_back(stage, actions) {
+            self.welcome_back(stage, actions);
+        }
+    }
+
+    /// Begins a stage, before which hosts that were lost may come back.
+    fn welcome_back(&mut self, stage: u32, actions: &mut Vec<Action>) {
         if !self.begin_returning(stage, actions) {
             self.enter(stage, actions);
         }
@@ -525,6 +577,7 @@ impl Coordinator {
     /// Has the workers of a stage set up.
     fn set_up(&mut self, stage: u32, actions: &mut Vec<Action>) {
         self.step = Step::Arming { stage };
+        self.layouts.open_for(stage);
         self.note_preparing(stage);
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::Armed);
@@ -581,12 +634,14 @@ impl Coordinator {
         };
         let unix_ns = now.unix_ns.saturating_add(ahead_ns);
         actions.push(Action::Emit(Event::StageStarted { stage, unix_ns }));
+        self.has_begun = true;
         let at_ns = now.steady_ns.saturating_add(ahead_ns);
         self.settling = self.to_settle.remove(&stage);
         if let Some(settling) = &mut self.settling {
             settling.begin(at_ns, |host| self.hosts.get(host).is_some_and(|host| host.alive));
         }
         self.timeline.begin(stage, at_ns);
+        self.timeline.tell_of_running(now, actions);
         let time = self.stops.get(stage as usize).and_then(|stop| stop.time()).filter(|_| self.in_real_time);
         self.stage_end_by_ns =
             time.map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
@@ -608,9 +663,10 @@ impl Coordinator {
         self.stage_end_by_ns = None;
         self.timeline.give_up(now, actions);
         actions.push(Action::Emit(Event::RunEnded { unix_ns: now.unix_ns, end: self.end.clone() }));
+        let word = self.run_over();
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::Released);
-            actions.push(Action::Send { host: number, message: ToAgent::Release { remove: !self.keep_data } });
+            actions.push(Action::Send { host: number, message: ToAgent::Release(word.clone()) });
         }
         if !self.owes(&[Owes::Released]) {
             self.advance(now, actions);

@@ -4,11 +4,11 @@
 
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
-use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind};
+use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind, Target};
 use model::resume;
 use model::search::Addition;
 use model::spec::OnLostHost;
-use model::testbed::HostFacts;
+use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
 
 /// The longest time for which those that are there wait at one boundary for all that may come back, in ns.
@@ -146,8 +146,30 @@ impl Returning {
         let plan = self.plans.get(number)?;
         let has_device = plan.targets.iter().any(|target| target.kind == PlannedTarget::Device);
         let was = self.identities.get(number).filter(|was| !was.is_empty());
-        (has_device && was != Some(&facts.identity))
-            .then_some("it was started anew, so the name of its device may be another's by now")
+        if has_device && was != Some(&facts.identity) {
+            return Some("it was started anew, so the name of its device may be another's by now");
+        }
+        self.is_lent_and_gone(plan, facts)
+            .then_some("other hosts have its files open, which are gone, and would not see new ones")
+    }
+
+    /// Whether other hosts load what this one had made, and it is there no more. Where scenarios have layouts of their own, nobody has one open when a
+    /// host comes back.
+    fn is_lent_and_gone(&self, plan: &HostPlan, facts: &HostFacts) -> bool {
+        let joined =
+            self.plans.iter().flat_map(|plan| &plan.targets).filter(|target| target.kind == PlannedTarget::Joined);
+        let is_lent = |target: &Target| {
+            joined
+                .clone()
+                .flat_map(|other| &other.files)
+                .any(|file| target.files.iter().any(|own| own.path == file.path))
+        };
+        let is_there = |target: &Target| {
+            let kind = facts.targets.iter().find(|found| found.path == target.path).map(|found| &found.kind);
+            matches!(kind, Some(TargetKind::Directory { state: DirectoryState::Claimed { .. }, .. }))
+        };
+        let own = |target: &&Target| matches!(target.kind, PlannedTarget::Directory { .. });
+        plan.parts.is_empty() && plan.targets.iter().filter(own).any(|target| is_lent(target) && !is_there(target))
     }
 }
 

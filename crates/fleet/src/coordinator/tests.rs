@@ -95,7 +95,11 @@ pub(super) fn script(actions: &[Action]) -> Vec<String> {
             ToAgent::Go { start_ns: Some(at) } => format!("{host}:go at {at}"),
             ToAgent::Stop => format!("{host}:stop"),
             ToAgent::Extend(stages) => format!("{host}:extend by {}", stages.len()),
-            ToAgent::Release { remove } => format!("{host}:release {remove}"),
+            ToAgent::GiveBack(word) => {
+                let parts: Vec<usize> = (0..9).filter(|part| word.covers(*part)).collect();
+                format!("{host}:give back {parts:?}")
+            }
+            ToAgent::Release(word) => format!("{host}:release {}", word.removes()),
             other => format!("{host}:{other:?}"),
         },
         Action::Ping { .. } => String::new(),
@@ -164,6 +168,57 @@ pub(super) fn searching() -> Plan {
     })
     .expect("one");
     plan
+}
+
+/// Two scenarios, each of one stage, in the first of which a command begins.
+fn with_event(mut plan: Plan) -> Plan {
+    let point = |scenario: &str| model::plan::Point { scenario: scenario.into(), ..searching().points[0].clone() };
+    plan.points = vec![point("a"), point("b")];
+    (0..).zip(&mut plan.stages).for_each(|(number, stage)| stage.point = Some(number));
+    let event = model::planned_event::PlannedEvent {
+        name: "move".into(),
+        at: model::planned_event::EventTime::default(),
+        workloads: vec![],
+        scenarios: vec!["a".into()],
+        command: Some("sleep 20".into()),
+        wait: Nanos::seconds(600),
+    };
+    plan.events = vec![event];
+    plan
+}
+
+fn at_second(second: u64) -> Now {
+    Now { steady_ns: second * 1_000_000_000, unix_ns: 0 }
+}
+
+#[test]
+fn a_scenario_does_not_end_before_the_command_of_its_event_and_no_longer_than_that_may_be_waited_for() {
+    let begun = || {
+        let mut coordinator = own(&with_event(plan(1, 2)));
+        let first = run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0), Input::Tick]);
+        assert_eq!(first[2..], ["started 0", "0:go", "command 0"]);
+        assert_eq!(run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), Input::Tick]), ["ended 0 Complete"]);
+        coordinator
+    };
+    let over = || Input::CommandEnded { number: 0, status: Some(0), output: String::new() };
+    assert_eq!(run(&mut begun(), vec![over()]), ["0:arm 1"]);
+    let mut waits = begun();
+    assert_eq!(script(&waits.step(Input::Tick, at_second(599))), [""; 0]);
+    assert_eq!(script(&waits.step(Input::Tick, at_second(600))), ["0:arm 1"]);
+    let doubt = |actions: &[Action]| {
+        let is = |action: &Action| {
+            matches!(action, Action::Emit(Event::Happened(one))
+                if one.kind == model::OccurrenceKind::StillRunning && one.stage == Some(1) && one.label == "move")
+        };
+        actions.iter().any(is)
+    };
+    assert!(doubt(&waits.step(armed(0, 1), at_second(601))), "what is measured now says so");
+    assert_eq!(run(&mut begun(), vec![Input::Interrupt])[..2], ["0:stop", "run ended Interrupted"]);
+    // The last scenario ends with the run.
+    let mut last = own(&with_event(plan(1, 1)));
+    run(&mut last, vec![Input::Begin, ready(0), armed(0, 0), Input::Tick]);
+    assert_eq!(run(&mut last, vec![ended(0, 0, StageEnd::Complete)]), ["ended 0 Complete"]);
+    assert_eq!(run(&mut last, vec![over()]), ["run ended Complete", "0:release true"]);
 }
 
 #[test]
@@ -261,6 +316,18 @@ fn a_refusal_ends_the_run_before_any_stage_and_names_the_host() {
         end,
         [format!("run ended {failed}"), "0:release true".into(), "1:release true".into(), format!("finish {failed}")]
     );
+}
+
+#[test]
+fn a_panic_on_a_host_ends_the_stage_and_the_run_as_a_bug_and_the_others_are_stopped() {
+    let mut coordinator = own(&plan(2, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let panicked = StageEnd::Panicked("thread worker-0 panicked: index out of bounds".into());
+    assert_eq!(run(&mut coordinator, vec![ended(1, 0, panicked)]), ["0:stop", "1:stop"]);
+    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), released(0), released(1)]);
+    let words = "Panicked(\"host h1: thread worker-0 panicked: index out of bounds\")";
+    assert_eq!(end[..2], [format!("ended 0 {words}"), format!("run ended {words}")]);
+    assert_eq!(end.last(), Some(&format!("finish {words}")));
 }
 
 #[test]

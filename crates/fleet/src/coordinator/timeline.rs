@@ -27,6 +27,10 @@ struct Running {
     number: u32,
     name: String,
     began_ns: u64,
+    /// The stage in which it began.
+    stage: u32,
+    /// How long the end of its scenario waits for it, in ns.
+    wait_ns: u64,
 }
 
 /// The instants of a run.
@@ -39,6 +43,10 @@ pub(super) struct Timeline {
     /// Whether hosts take the time of the wall. Simulated time is as far as its samples, and no command has a place in it.
     in_real_time: bool,
     commands: Vec<Running>,
+    /// The scenario of each stage that is of a point.
+    scenarios: Vec<Option<String>>,
+    /// When the stages before were over whose commands are waited for, in ns, and the scenario that goes on, if one does.
+    waiting: Option<(u64, Option<String>)>,
     commands_begun: u32,
     heat: Heat,
     room: u32,
@@ -52,6 +60,8 @@ impl Timeline {
             current: None,
             in_real_time: plan.hosts.iter().all(|host| !host.engine.virtual_time),
             commands: Vec::new(),
+            scenarios: Vec::new(),
+            waiting: None,
             commands_begun: 0,
             heat: Heat::new(plan.hosts.len()),
             room: MOST_OCCURRENCES,
@@ -70,6 +80,8 @@ impl Timeline {
             due
         };
         self.due.extend(stages.iter().map(due).collect::<Vec<_>>());
+        let scenario = |stage: &Stage| point_of(stage).map(|point| point.scenario.clone());
+        self.scenarios.extend(stages.iter().map(scenario));
     }
 
     pub(super) fn begin(&mut self, stage: u32, began_ns: u64) {
@@ -119,7 +131,8 @@ impl Timeline {
             let due = self.due.get(current.stage as usize).and_then(|due| due.get(current.next));
             let Some((due_ns, place)) = due.copied().filter(|(due_ns, _)| *due_ns <= reached_ns) else { return };
             current.next += 1;
-            let stage = Some(current.stage);
+            let current_stage = current.stage;
+            let stage = Some(current_stage);
             let at_ns = if self.in_real_time { reached_ns } else { due_ns };
             let Some(event) = self.events.get(place).cloned() else { continue };
             let mut occurrence = Occurrence::new(OccurrenceKind::Planned, &event.name);
@@ -137,7 +150,9 @@ impl Timeline {
             self.emit(occurrence, actions);
             if let Some(command) = event.command.filter(|_| self.in_real_time) {
                 let number = self.next_number();
-                self.commands.push(Running { number, name: event.name.clone(), began_ns: now.steady_ns });
+                let (began_ns, wait_ns) = (now.steady_ns, event.wait.0);
+                let stage = current_stage;
+                self.commands.push(Running { number, name: event.name.clone(), began_ns, stage, wait_ns });
                 actions.push(Action::Command { number, name: event.name, command });
             }
         }
@@ -194,6 +209,35 @@ impl Timeline {
         self.emit(occurrence, actions);
     }
 
+    /// A stage is over, and `next` is to begin, or the run to end: has the commands waited for that belong to a scenario which ends with it. False where
+    /// none is.
+    pub(super) fn begin_waiting(&mut self, next: Option<u32>, now: Now) -> bool {
+        let scenario = next.and_then(|stage| self.scenarios.get(stage as usize).cloned().flatten());
+        self.waiting = Some((now.steady_ns, scenario));
+        self.is_waiting(now)
+    }
+
+    /// Whether a command is still waited for.
+    pub(super) fn is_waiting(&self, now: Now) -> bool {
+        let Some((since_ns, goes_on)) = &self.waiting else { return false };
+        let waited_ns = now.steady_ns.saturating_sub(*since_ns);
+        self.commands.iter().any(|command| {
+            let scenario = self.scenarios.get(command.stage as usize).and_then(Option::as_ref);
+            let is_over = goes_on.is_none() || goes_on.as_ref() != scenario;
+            is_over && waited_ns < command.wait_ns
+        })
+    }
+
+    /// Says of each command that began in an earlier stage that it still runs in this one.
+    pub(super) fn tell_of_running(&mut self, now: Now, actions: &mut Vec<Action>) {
+        let Some(current) = self.current else { return };
+        for command in self.commands.clone() {
+            let mut still = Occurrence::new(OccurrenceKind::StillRunning, &command.name);
+            (still.stage, still.unix_ns) = (Some(current.stage), now.unix_ns);
+            self.emit(still, actions);
+        }
+    }
+
     /// Gives up the commands that still run when the run is over.
     pub(super) fn give_up(&mut self, now: Now, actions: &mut Vec<Action>) {
         for command in std::mem::take(&mut self.commands) {
@@ -202,8 +246,10 @@ impl Timeline {
         }
     }
 
-    pub(super) fn lost(&mut self, host: u32, why: &str, now: Now, actions: &mut Vec<Action>) {
-        let lost = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::HostLost, why) };
+    /// A host is given up that was not heard of for `silent_ns`.
+    pub(super) fn lost(&mut self, host: u32, why: &str, silent_ns: u64, now: Now, actions: &mut Vec<Action>) {
+        let duration_ns = Some(silent_ns);
+        let lost = Occurrence { host: Some(host), duration_ns, ..Occurrence::new(OccurrenceKind::HostLost, why) };
         let lost = self.at(lost, now.steady_ns, now);
         self.emit(lost, actions);
     }
@@ -261,6 +307,7 @@ mod tests {
             workloads: vec![],
             scenarios: vec![],
             command: command.map(str::to_owned),
+            wait: Nanos::seconds(600),
         }
     }
 
@@ -303,6 +350,40 @@ mod tests {
         assert_eq!(told(&actions), ["command-ended b Some(1) 700"]);
         let [Action::Emit(Event::Happened(ended))] = actions.as_slice() else { panic!("{actions:?}") };
         assert_eq!((ended.status, ended.duration_ns, ended.detail.as_str()), (Some(3), Some(60_000_000), "no"));
+    }
+
+    /// Three stages, of which the first two are of one scenario.
+    fn scenarios() -> Plan {
+        let mut plan = plan(1, 3);
+        let point =
+            |scenario: &str| Point { scenario: scenario.into(), ..super::super::tests::searching().points[0].clone() };
+        plan.points = vec![point("a"), point("a"), point("b")];
+        (0..).zip(&mut plan.stages).for_each(|(number, stage)| stage.point = Some(number));
+        plan.events = vec![event("e", EventTime::default(), Some("sleep"))];
+        plan
+    }
+
+    #[test]
+    fn a_command_is_waited_for_where_its_scenario_ends_as_long_as_its_event_says() {
+        let mut timeline = Timeline::new(&scenarios());
+        timeline.begin(0, 0);
+        assert_eq!(advance(&mut timeline, 0).len(), 2);
+        timeline.end();
+        assert!(!timeline.begin_waiting(Some(1), now(1_000)), "the scenario goes on");
+        let mut actions = Vec::new();
+        timeline.begin(1, 1_100_000_000);
+        timeline.tell_of_running(now(1_000), &mut actions);
+        assert_eq!(told(&actions), ["still-running e Some(1) 0"]);
+        timeline.end();
+        assert!(timeline.begin_waiting(Some(2), now(2_000)) && timeline.is_waiting(now(601_999)));
+        assert!(!timeline.is_waiting(now(602_000)), "ten minutes");
+        assert!(timeline.begin_waiting(None, now(2_000)), "the run ends with its last scenario");
+        timeline.command_ended(0, Some(0), "", now(3_000), &mut actions);
+        assert!(!timeline.is_waiting(now(3_000)));
+        actions.clear();
+        timeline.begin(2, 3_000_000_000);
+        timeline.tell_of_running(now(3_000), &mut actions);
+        assert_eq!(told(&actions), [""; 0]);
     }
 
     #[test]
@@ -368,7 +449,9 @@ mod tests {
         timeline.logged(1, 0, 5, "of another stage", now(10), &mut actions);
         timeline.logged(1, 1, 5_000_000, "nvme0: I/O error", now(10), &mut actions);
         timeline.logged(1, 1, u64::MAX, "of the future", now(10), &mut actions);
-        timeline.lost(1, "h1: gone", now(10), &mut actions);
+        timeline.lost(1, "h1: gone", 4_000_000, now(10), &mut actions);
+        let Some(Action::Emit(Event::Happened(lost))) = actions.last() else { panic!("{actions:?}") };
+        assert_eq!((lost.at_ns, lost.since_ns()), (10_000_000, 6_000_000), "its last word");
         let hot = |count| {
             let values = vec![(model::counters::Metric::CoreThrottles, count)];
             let entry = model::counters::Entry { layer: model::counters::Layer::Clock, name: "0".into(), values };

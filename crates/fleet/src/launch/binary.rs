@@ -29,7 +29,8 @@ impl Binary {
     }
 }
 
-fn hash(path: &Path) -> std::io::Result<String> {
+/// The SHA-256 of a file in hexadecimal digits.
+pub(super) fn hash(path: &Path) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let mut sum = Sha256::new();
     let mut chunk = vec![0; 1 << 20];

@@ -19,20 +19,26 @@ pub use wanted::Wanted;
 use crate::link::{Link, LinkError, over};
 use crate::tree::{self, Tree};
 use crate::wire::{FromAgent, ToAgent};
+use model::Bytes;
 use process::Started;
-use script::Answer;
+use script::{Answer, Refusal};
 use std::fmt;
 use std::fs::File;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{Read, Write};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 /// How long a host may take to answer.
 const ANSWER: Duration = Duration::from_secs(30);
-/// How long it may take to receive the binary.
+/// How long it may take to receive the binary and to check it.
 const COPY: Duration = Duration::from_secs(300);
+/// What is written to it at a time, in bytes: what a pipe takes.
+const CHUNK: usize = 64 << 10;
 /// Hosts that are reached at the same time: more would trip the limits of ssh servers and of our own process table.
 const AT_ONCE: usize = 64;
 
@@ -191,10 +197,13 @@ fn in_parallel<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync) -> 
 /// Every host where they may still be, with the reason.
 pub fn forget(via: &Via, hosts: &[String]) -> Result<(), Vec<LaunchError>> {
     let one = |_, host: &str| {
-        let started = Started::new(via.command(host, &script::forget())).map_err(|error| cannot_start(via, &error))?;
-        let (mut started, ()) = started
-            .expect(ANSWER, |line| (line == script::STORED).then_some(()))
+        let (mut started, answer) = Started::new(via.command(host, &script::forget()))
+            .map_err(|error| cannot_start(via, &error))?
+            .expect(ANSWER, Answer::of)
             .map_err(|why| format!("{why}; {}", via.remedy(host)))?;
+        if let Answer::Refused(refusal) = answer {
+            return Err(refused(&refusal, started));
+        }
         drop(started.input.take());
         started.process.finish(ANSWER);
         Ok(())
@@ -275,7 +284,8 @@ fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]
                     std::env::consts::ARCH
                 ));
             }
-            (started, Answer::Missing { .. }) => {
+            (started, Answer::Refused(refusal)) => return Err(refused(&refusal, started)),
+            (started, Answer::Missing { .. } | Answer::Stored) => {
                 drop(started);
                 copy(wanted, binary, host)?;
             }
@@ -289,7 +299,7 @@ fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Re
     let command = match (&wanted.agent, wanted.via.direct(arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
-        (None, None) => wanted.via.command(host, &script::start(&binary.hash, binary.length, arguments)),
+        (None, None) => wanted.via.command(host, &script::start(&binary.hash, arguments)),
     };
     let started = Started::new(command).map_err(|error| cannot_start(&wanted.via, &error))?;
     let answer = started.expect(ANSWER, Answer::of);
@@ -317,25 +327,61 @@ fn check(wanted: &Wanted, binary: &Binary, protocol: u32, version: &str, hash: &
     Ok(())
 }
 
+/// Why a host starts nothing, with what it wrote to its standard error.
+fn refused(refusal: &Refusal, started: Started) -> String {
+    let Started { mut process, input, .. } = started;
+    drop(input);
+    process.finish(ANSWER);
+    refusal.words(&process.words().wait())
+}
+
 /// Brings the program to a host. It is there whole or not at all.
 fn copy(wanted: &Wanted, binary: &Binary, host: &str) -> Result<(), String> {
-    let via = &wanted.via;
+    let script = script::store(&binary.hash, &script::part_name(host, by_chance()));
+    send(&wanted.via, wanted.via.command(host, &script), binary, COPY)
+}
+
+/// Bits that no other copy of a program has, here or elsewhere.
+fn by_chance() -> u128 {
+    let half = || u128::from(RandomState::new().build_hasher().finish());
+    half() << 64 | half()
+}
+
+/// Has `store` take the program from its standard input. It has so long for all of it: a host that stands still holds nobody.
+fn send(via: &Via, store: Command, binary: &Binary, within: Duration) -> Result<(), String> {
     let failed = |why: String| {
         format!(
             "the program cannot be copied there: {why}; check its space and permissions, or name a copy with --agent PATH"
         )
     };
-    let mut started =
-        Started::new(via.command(host, &script::store(&binary.hash))).map_err(|error| cannot_start(via, &error))?;
+    let mut started = Started::new(store).map_err(|error| cannot_start(via, &error))?;
     let mut file = File::open(&binary.path).map_err(|error| failed(error.to_string()))?;
+    let taken = Arc::new(AtomicU64::new(0));
     if let Some(mut input) = started.input.take() {
-        // If it breaks off, the host says why. The end of its input tells it that this is all.
-        let _ = std::io::copy(&mut file, &mut input);
+        let taken = taken.clone();
+        // Writing blocks, so another thread does it; if it is too late, the process is ended, and the thread with it. If it breaks off, the
+        // host says why. The end of its input tells it that this is all.
+        thread::spawn(move || {
+            let mut chunk = vec![0; CHUNK];
+            while let Ok(read @ 1..) = file.read(&mut chunk) {
+                if input.write_all(&chunk[..read]).is_err() {
+                    return;
+                }
+                taken.fetch_add(read as u64, Ordering::Relaxed);
+            }
+        });
     }
-    let stored = started.expect(COPY, |line| (line == script::STORED).then_some(()));
-    let (mut started, ()) = stored.map_err(failed)?;
-    started.process.finish(ANSWER);
-    Ok(())
+    let stored = started.expect(within, Answer::of).map_err(|why| {
+        let taken = Bytes(taken.load(Ordering::Relaxed));
+        failed(format!("{why}; it took {taken} of {}", Bytes(binary.length)))
+    });
+    match stored? {
+        (started, Answer::Refused(refusal)) => Err(refused(&refusal, started)),
+        (mut started, _) => {
+            started.process.finish(ANSWER);
+            Ok(())
+        }
+    }
 }
 
 #[cfg(test)]

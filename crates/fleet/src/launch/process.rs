@@ -1,5 +1,6 @@
 //! A process at the other end of our pipes: how it is started, greeted, listened to and ended.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// What a process may print before it says what we wait for: a login shell's greetings.
 const MOST_NOISE: u64 = 256 << 10;
+/// What is read of a program's output: the names of all hosts of a site are less.
+const MOST_OUTPUT: u64 = 16 << 20;
 /// What is kept of its standard error.
 const KEPT_WORDS: usize = 2048;
 /// How long an ended process may take to say its last words, and one whose input is closed to end.
@@ -44,6 +47,7 @@ impl Started {
     /// Starts `command` in a process group of its own: a Ctrl-C at our terminal is for us, and we tell the agents.
     pub(super) fn new(mut command: Command) -> std::io::Result<Started> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command.env_remove(crate::command::TOKEN);
         let mut child = command.spawn()?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -81,6 +85,39 @@ impl Started {
     }
 }
 
+/// What a program writes to its standard output until its end.
+///
+/// # Errors
+/// In words: it cannot be started, it fails, in the words that it leaves, or it takes longer than `within` and is ended.
+pub(super) fn output(command: Command, within: Duration) -> Result<String, Failed> {
+    let Started { mut process, input, output } = Started::new(command).map_err(Failed::NotStarted)?;
+    drop(input);
+    let (found, result) = channel();
+    let began = Instant::now();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = output.take(MOST_OUTPUT).read_to_end(&mut bytes);
+        let _ = found.send(read.map(|_| bytes));
+    });
+    let Ok(read) = result.recv_timeout(within) else { return Err(Failed::Silent) };
+    let ended_well = process.finish(within.saturating_sub(began.elapsed()));
+    match read {
+        Ok(bytes) if ended_well => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        _ => Err(Failed::Said(process.words().text())),
+    }
+}
+
+/// Why there is no output.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The program cannot be started.
+    NotStarted(std::io::Error),
+    /// It did not end in time.
+    Silent,
+    /// It failed, and left these words.
+    Said(String),
+}
+
 fn line_of<T>(output: &mut BufReader<ChildStdout>, wanted: impl Fn(&str) -> Option<T>) -> Option<T> {
     let mut noise = 0;
     loop {
@@ -110,8 +147,9 @@ impl Process {
                 Ok(Some(status)) => return status.success(),
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
                 _ => {
-                    // Neither can fail in a way that leaves something to do.
-                    let _ = self.child.kill();
+                    // The launcher may have children that hold our pipes. None of this can fail in a way that leaves something to do; until it
+                    // is waited for, its number is nobody else's.
+                    let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
                     let _ = self.child.wait();
                     return false;
                 }
@@ -144,12 +182,17 @@ impl LastWords {
 
     /// The last lines, once the process has closed its standard error or a moment has passed.
     pub fn wait(&self) -> String {
+        let text = self.text();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines[lines.len().saturating_sub(3)..].join("; ")
+    }
+
+    /// The end of all that it wrote, as it stands, under the same condition.
+    pub(super) fn text(&self) -> String {
         let text = self.0.text.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.0.whole.wait_timeout_while(text, GRACE, |(_, whole)| !*whole);
         let (text, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&text.0);
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines[lines.len().saturating_sub(3)..].join("; ")
+        String::from_utf8_lossy(&text.0).into_owned()
     }
 }
 
@@ -183,6 +226,21 @@ mod tests {
         assert_eq!(error.err().expect("it failed"), "Permission denied (publickey).");
         let error = shell("exit 0").expect(Duration::from_secs(20), number);
         assert_eq!(error.err().expect("it failed"), "it ended without a word");
+    }
+
+    #[test]
+    fn a_program_is_waited_for_no_longer_than_it_may_take() {
+        let of = |script: &str, within| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            output(command, within)
+        };
+        let patient = Duration::from_secs(60);
+        assert_eq!(of("echo a; echo b", patient).expect("both lines"), "a\nb\n");
+        assert!(matches!(of("echo no >&2; exit 3", patient), Err(Failed::Said(said)) if said == "no\n"));
+        // Its child holds the pipe, too: it ends with it.
+        assert!(matches!(of("sleep 600; true", Duration::from_millis(50)), Err(Failed::Silent)));
+        assert!(matches!(output(Command::new("/no/such/program"), patient), Err(Failed::NotStarted(_))));
     }
 
     #[test]

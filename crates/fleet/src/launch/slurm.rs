@@ -1,6 +1,6 @@
 //! Slurm jobs: the one that this process runs in, or one that is made for a run and given back after it, whatever ends the run.
 
-use super::discover::nodes;
+use super::discover::{nodes, time_left_s};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -21,6 +21,8 @@ pub struct SlurmJob {
     pub job: String,
     /// Its nodes.
     pub nodes: Vec<String>,
+    /// How long it still had when its nodes were asked for, in seconds; `None` where it has no limit, or Slurm does not say.
+    pub left_s: Option<u64>,
     /// Where it is known as ours; `None` for one that was there before.
     request: Option<SlurmRequest>,
 }
@@ -28,8 +30,7 @@ pub struct SlurmJob {
 impl Drop for SlurmJob {
     fn drop(&mut self) {
         if let Some(job) = self.request.as_ref().and_then(|request| request.lock().job.take()) {
-            // If it fails, the job ends with its time limit; nothing of ours runs in it.
-            let _ = cancel(&job).output();
+            cancel(&job);
         }
     }
 }
@@ -43,7 +44,7 @@ impl SlurmJob {
         let job = std::env::var("SLURM_JOB_ID").map_err(|_| {
             "this is no Slurm job; start it in one (salloc, sbatch), or have one made with --slurm \"-N4\"".to_owned()
         })?;
-        nodes(&job).map(|nodes| SlurmJob { job, nodes, request: None })
+        nodes(&job).map(|nodes| SlurmJob { left_s: time_left_s(&job), job, nodes, request: None })
     }
 }
 
@@ -81,8 +82,9 @@ impl SlurmRequest {
             line.clear();
         }
         let job = self.ended()?;
-        let mut made = SlurmJob { job: job.clone(), nodes: Vec::new(), request: Some(self.clone()) };
+        let mut made = SlurmJob { job: job.clone(), nodes: Vec::new(), left_s: None, request: Some(self.clone()) };
         made.nodes = nodes(&job)?;
+        made.left_s = time_left_s(&job);
         Ok(made)
     }
 
@@ -138,20 +140,21 @@ impl SlurmRequest {
         let told = granted(&state.said);
         let Some(job) = state.job.take().or_else(|| state.salloc.is_some().then_some(told).flatten()) else { return };
         drop(state);
-        // It goes on when we are gone: a cluster that does not answer just now holds nobody.
-        if let Ok(mut cancelling) = cancel(&job).spawn() {
-            let began = Instant::now();
-            while matches!(cancelling.try_wait(), Ok(None)) && began.elapsed() < PATIENCE {
-                thread::sleep(LOOK);
-            }
-        }
+        cancel(&job);
     }
 }
 
-fn cancel(job: &str) -> Command {
+/// Gives a job back. If that fails, the job ends with its time limit; nothing of ours runs in it. A cluster that does not answer just now holds
+/// nobody: the wish goes on without us.
+fn cancel(job: &str) {
     let mut command = Command::new("scancel");
     command.arg(job).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command
+    if let Ok(mut cancelling) = command.spawn() {
+        let began = Instant::now();
+        while matches!(cancelling.try_wait(), Ok(None)) && began.elapsed() < PATIENCE {
+            thread::sleep(LOOK);
+        }
+    }
 }
 
 /// The number in `salloc: Granted job allocation 123`.

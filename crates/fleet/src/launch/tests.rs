@@ -26,9 +26,10 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
     copy(&wanted, &binary, "h1").expect("room");
     let copied = std::fs::read_dir(folder.path().join("h1/plimsoll")).expect("made").flatten().next().expect("a copy");
     assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
-    // A copy that answers with another hash, and one that is cut off: each is replaced once (by this test program, which is no agent) and then given up.
-    let liar = format!("#!/bin/sh\necho '{}'\ncat\nexit\n", greeting("1.0.0", "feed"));
-    for (damaged, length) in [(liar.as_str(), binary.length), ("junk", 4)] {
+    // A copy that is another program of the same length, one of zeros, and one that is cut off: none is started, and each is replaced (by this test
+    // program, which is no agent).
+    let liar = format!("#!/bin/sh\necho '{}'\ncat\nexit\n", greeting("1.0.0", &binary.hash));
+    for (damaged, length) in [(liar.as_str(), binary.length), ("", binary.length), ("junk", 4)] {
         std::fs::write(copied.path(), damaged).expect("written");
         std::fs::OpenOptions::new()
             .write(true)
@@ -36,7 +37,7 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
             .and_then(|file| file.set_len(length))
             .expect("room");
         let error = launch(&wanted).expect_err("no agent");
-        assert!(error[0].what.contains("no agent could be started"), "{}", error[0]);
+        assert!(error[0].what.contains("cannot start there: exit status"), "{}", error[0]);
         assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
     }
     forget(&via, &["h1".to_owned()]).expect("allowed");
@@ -72,4 +73,20 @@ fn a_host_without_room_says_so() {
         Via::Template(vec!["env".into(), format!("XDG_CACHE_HOME={}", file.path().display()), "HOST={host}".into()]);
     let errors = launch(&wanted(via, &["x"])).expect_err("nowhere to put it");
     assert!(errors[0].what.contains("cannot be copied there"), "{}", errors[0]);
+}
+
+#[test]
+fn a_host_that_stops_reading_the_program_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = Binary::own().expect("readable");
+    // It asks as any, and then takes nothing; its child holds the pipe.
+    let via = Via::template("sh {host}").expect("a template");
+    let mut stands_still = Command::new("sh");
+    stands_still.args(["-c", "sleep 600; cat"]).current_dir(folder.path());
+    let error = send(&via, stands_still, &binary, Duration::from_millis(200)).expect_err("nothing is taken");
+    assert!(error.contains("no answer within") && error.contains(" of "), "{error}");
+    let mut ends = Command::new("sh");
+    ends.args(["-c", "echo 'no space left' >&2; exit 1"]);
+    let error = send(&via, ends, &binary, Duration::from_secs(60)).expect_err("it ended");
+    assert!(error.contains("no space left"), "{error}");
 }

@@ -44,7 +44,10 @@ impl Fleet {
                 Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
                     told[host] = Some(self.told(host, *facts, theirs));
                 }
-                Ok(Input::Lost { host, why }) => return Err(FleetError::Lost { host: self.name(host), why }),
+                // Its agent could not even look.
+                Ok(Input::Heard { host, message: FromAgent::Refused(why), .. } | Input::Lost { host, why }) => {
+                    return Err(FleetError::Lost { host: self.name(host), why });
+                }
                 Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }

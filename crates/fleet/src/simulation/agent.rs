@@ -1,16 +1,18 @@
 //! One simulated agent: what its threads would do, in virtual time, with the decisions of a real one.
 
 use super::clock::HostTime;
+use super::layouts::Deed;
 use super::load::{Load, Tally, cut_short, end_ns};
 use super::{MILLI, SECOND};
 use crate::agent::state::{self, Contact, Duty, Reaction, Start};
 use crate::link::Frame;
 use crate::wire::{FromAgent, ToAgent};
 use model::inventory::Inventory;
-use model::plan::Stop;
+use model::plan::{Part, Stop};
 use model::rng::Rng;
 use model::{IntervalSample, StageEnd};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// A real agent looks every 50 ms whether its coordinator is there.
 const LOOK_NS: u64 = 50 * MILLI;
@@ -30,6 +32,8 @@ pub(super) struct Temper {
     pub(super) hangs: Option<u32>,
     /// Its clock is read so late that it begins by so much late, in ns.
     pub(super) wakes_late_ns: u64,
+    /// It gives a layout back when its own last stage of it is over, as no agent does: an invariant must see it.
+    pub(super) gives_back_alone: bool,
 }
 
 /// What follows for the world.
@@ -45,6 +49,8 @@ pub(super) enum Effect {
     LoadOn { stage: u32, agreed_ns: u64 },
     /// Its load is off.
     LoadOff,
+    /// It does something with a layout.
+    Layout(Deed),
     /// It passes this on to a host below it.
     Pass { below: u32, frame: Frame },
     /// It has nothing to do with a host below it any more.
@@ -60,6 +66,7 @@ enum Doing {
     SettingUp { stage: u32 },
     Waiting { stage: u32 },
     Running(Running),
+    GivingBack { parts: Vec<usize> },
     Releasing,
 }
 
@@ -85,6 +92,9 @@ pub(super) struct SimAgent {
     orders: VecDeque<ToAgent>,
     doing: Doing,
     stops: Vec<Stop>,
+    parts: Arc<[Part]>,
+    /// The parts whose layouts it has open.
+    open: BTreeSet<usize>,
     load: Load,
     temper: Temper,
     stopped: bool,
@@ -96,7 +106,13 @@ pub(super) struct SimAgent {
 }
 
 impl SimAgent {
-    pub(super) fn new(time: HostTime, stops: Vec<Stop>, load: Load, temper: Temper, seed: u64) -> SimAgent {
+    pub(super) fn new(
+        time: HostTime,
+        (stops, parts): (Vec<Stop>, Arc<[Part]>),
+        load: Load,
+        temper: Temper,
+        seed: u64,
+    ) -> SimAgent {
         SimAgent {
             time,
             contact: Contact::default(),
@@ -104,6 +120,8 @@ impl SimAgent {
             doing: Doing::Nothing,
             sampled: vec![Tally::default(); stops.len()],
             stops,
+            parts,
+            open: BTreeSet::new(),
             load,
             temper,
             stopped: false,
@@ -163,19 +181,43 @@ impl SimAgent {
                 Doing::Opening if self.temper.refuses => self.say(FromAgent::Refused("it is full".into())),
                 Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
                 Doing::SettingUp { stage } if self.temper.fails_to_arm == Some(stage) => {
-                    self.say(stage_ended(stage, StageEnd::Failed("no memory".into()), None));
+                    self.end_stage(stage, StageEnd::Failed("no memory".into()), None);
                 }
                 Doing::SettingUp { stage } => {
                     self.doing = Doing::Waiting { stage };
                     self.say(FromAgent::Armed { stage });
                 }
                 Doing::Running(running) => self.run(running, now_ns),
-                Doing::Releasing => self.say(FromAgent::Released { left: None }),
+                Doing::GivingBack { parts } => {
+                    parts.into_iter().for_each(|part| self.give_back(part));
+                    self.say(FromAgent::GaveBack { failed: None });
+                }
+                Doing::Releasing => {
+                    self.effects.push(Effect::Layout(Deed::LetsGo));
+                    self.say(FromAgent::Released { left: None });
+                }
                 doing @ (Doing::Nothing | Doing::Waiting { .. }) => self.doing = doing,
             }
             self.go_on(now_ns);
         }
         std::mem::take(&mut self.effects)
+    }
+
+    fn give_back(&mut self, part: usize) {
+        if self.open.remove(&part) {
+            self.effects.push(Effect::Layout(Deed::GivesBack { part }));
+        }
+    }
+
+    /// It is through with a stage, and says so.
+    fn end_stage(&mut self, stage: u32, end: StageEnd, late_ns: Option<u64>) {
+        self.effects.push(Effect::Layout(Deed::Ends));
+        if self.temper.gives_back_alone && end == StageEnd::Complete {
+            let over: Vec<usize> =
+                self.open.iter().copied().filter(|part| self.parts[*part].is_over_at(stage + 1)).collect();
+            over.into_iter().for_each(|part| self.give_back(part));
+        }
+        self.say(FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns });
     }
 
     fn say(&mut self, message: FromAgent) {
@@ -248,8 +290,15 @@ impl SimAgent {
     fn take_up(&mut self, duty: &Duty, now_ns: u64) {
         self.doing = match duty {
             Duty::Open(_) => Doing::Opening,
-            Duty::Run { stage } => Doing::SettingUp { stage: *stage },
-            Duty::Release { .. } => Doing::Releasing,
+            Duty::Run { stage } => {
+                self.open.extend(self.parts.iter().position(|part| part.stages.contains(stage)));
+                self.effects.push(Effect::Layout(Deed::Begins { stage: *stage }));
+                Doing::SettingUp { stage: *stage }
+            }
+            Duty::GiveBack(word) => {
+                Doing::GivingBack { parts: (0..self.parts.len()).filter(|n| word.covers(*n)).collect() }
+            }
+            Duty::Release(_) => Doing::Releasing,
             Duty::Inspect { .. } => {
                 // It has no targets, and what it is makes no difference.
                 let facts = Box::new(probe::Looker::new().host("", Inventory::default(), Vec::new()));
@@ -269,7 +318,7 @@ impl SimAgent {
 
     fn begin(&mut self, stage: u32, start: Start, now_ns: u64) {
         let Start::At(start_ns) = start else {
-            self.say(stage_ended(stage, StageEnd::Interrupted, None));
+            self.end_stage(stage, StageEnd::Interrupted, None);
             return;
         };
         let local_ns = self.time.shows(now_ns);
@@ -302,7 +351,7 @@ impl SimAgent {
                 () if self.stopped => StageEnd::Interrupted,
                 () => StageEnd::Complete,
             };
-            self.say(stage_ended(stage, end, Some(running.late_ns)));
+            self.end_stage(stage, end, Some(running.late_ns));
             return;
         }
         let elapsed_ns = self.time.shows(now_ns).saturating_sub(running.start_ns);
@@ -365,10 +414,6 @@ impl Running {
     fn stop(&mut self, local_ns: u64) {
         self.stopped_after_ns = Some(local_ns.saturating_sub(self.start_ns));
     }
-}
-
-fn stage_ended(stage: u32, end: StageEnd, late_ns: Option<u64>) -> FromAgent {
-    FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns }
 }
 
 /// How long after its reason the load of an agent may last: the next look, and what a worker does at once.

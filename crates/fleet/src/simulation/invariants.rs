@@ -2,9 +2,10 @@
 
 use super::SECOND;
 use super::agent::LOAD_AFTER_NS;
-use super::load::Tally;
+use super::layouts;
+use super::load::{Tally, end_ns};
 use super::scenario::Scenario;
-use super::world::Outcome;
+use super::world::{Outcome, parts};
 use crate::coordinator::WAIT_NS;
 use model::record::Record;
 use model::spec::OnLostHost;
@@ -23,6 +24,7 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     no_load_without_a_coordinator(outcome)?;
     starts_are_within_their_error(outcome, record)?;
     the_policy_holds(scenario, outcome, record)?;
+    layouts::check(&parts(&scenario.plan), outcome.hosts.len(), &outcome.deeds)?;
     complete_is_complete(scenario, outcome, record)
 }
 
@@ -66,7 +68,12 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
     let plan = &scenario.plan;
     // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given up.
     let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].engine.patience.0 + 60 * SECOND;
-    let stages_ns: u64 = plan.fixed_time().0;
+    // A stage lasts as long as its slowest host.
+    let slowest_ns = |stage: u32| {
+        scenario.hosts.iter().map(|host| end_ns(&host.load, stage, plan.stages[stage as usize].stop())).max()
+    };
+    let amounts_ns: u64 = (0..plan.stages.len() as u32).filter_map(slowest_ns).sum();
+    let stages_ns = plan.fixed_time().0.max(amounts_ns);
     // Before each, those that are away are waited for once.
     let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * (wait_ns + WAIT_NS);
     ensure(*at_ns <= most_ns, || format!("the run ended after {at_ns} ns, more than {most_ns}"))?;

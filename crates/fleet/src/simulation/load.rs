@@ -24,6 +24,16 @@ pub(super) enum Load {
 }
 
 impl Load {
+    /// The same by a host that takes other times for its stages, in ns.
+    pub(super) fn lasting(self, durations_ns: Vec<u64>) -> Load {
+        match self {
+            Load::MadeUp { seed, host, interval_ns, latencies, .. } => {
+                Load::MadeUp { seed, host, interval_ns, durations_ns, latencies }
+            }
+            engine @ Load::Engine(_) => engine,
+        }
+    }
+
     /// Runs every stage of `plan` by the engine, on the simulated devices that it names.
     pub(super) fn by_engine(plan: &HostPlan) -> Load {
         let targets = engine::open(plan.clone()).expect("simulated devices always open");

@@ -7,6 +7,7 @@
 mod agent;
 mod clock;
 mod invariants;
+mod layouts;
 mod line;
 mod load;
 mod queue;

@@ -8,8 +8,8 @@ use super::{MILLI, SECOND};
 use model::HostPlan;
 use model::Scale;
 use model::plan::{
-    EngineSettings, Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop, Target, TargetFile,
-    Work, Worker,
+    EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind, Stop, Target,
+    TargetFile, Work, Worker,
 };
 use model::rng::{Rng, derive};
 use model::spec::{Access, Backend, OnLostHost};
@@ -109,6 +109,7 @@ impl Scenario {
             // The slowest links over more levels than three or four would be a silence that is too long.
             scenario.fanout = if hosts > 8 { 4 } else { 2 } + tree.below(4) as usize;
         }
+        scenario.cut_into_layouts(&size);
         if let Some(stages) = stages_left {
             scenario.stages = stages.to_vec();
         }
@@ -122,6 +123,7 @@ impl Scenario {
                 host.strike(&mut fate, span_ns, stages);
             }
         }
+        scenario.hang_only_where_time_ends_it();
         let at = |rng: &mut Rng| rng.below(span_ns + 1);
         let coordinator = &mut scenario.coordinator;
         coordinator.wall_step_ns = Some((at(&mut fate), fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64));
@@ -138,6 +140,48 @@ impl Scenario {
             }
         }
         scenario
+    }
+
+    /// Gives some seeds scenarios with layouts, one after the other or in turns, whose stages do amounts: each host takes its own time for each.
+    fn cut_into_layouts(&mut self, size: &Size) {
+        let mut rng = Rng::new(derive(self.seed, &[11]));
+        let stages = self.plan.stages.len() as u32;
+        if stages < 2 || rng.below(2) == 0 {
+            return;
+        }
+        self.lay_out(2 + rng.below(u64::from(stages) - 1) as u32, rng.below(2) == 0);
+        for stage in &mut self.plan.stages {
+            stage.works.iter_mut().for_each(|work| work.stop = Stop::Amount);
+        }
+        for host in &mut self.hosts {
+            // Most are about as fast as all others; some take many times as long, each in other stages.
+            let mut own_ns = |ns: &u64| ns * if rng.below(3) == 0 { 1 + rng.below(12) } else { 1 };
+            let durations_ns = size.stages_ns.iter().map(&mut own_ns).collect();
+            host.load = host.load.clone().lasting(durations_ns);
+        }
+    }
+
+    /// Has the stages work on so many layouts: each on a row of stages, or `in_turns`.
+    pub(super) fn lay_out(&mut self, layouts: u32, in_turns: bool) {
+        let stages = self.plan.stages.len() as u32;
+        let layouts = layouts.clamp(1, stages);
+        let layout_of = |stage: u32| if in_turns { stage % layouts } else { stage * layouts / stages };
+        let part = |number: u32| Part {
+            stages: (0..stages).filter(|stage| layout_of(*stage) == number).collect(),
+            targets: 0..0,
+            trees: 0..0,
+            engine: EngineSettings::simple(Backend::Sync),
+        };
+        let parts: Vec<Part> = (0..layouts).map(part).collect();
+        self.plan.hosts.iter_mut().for_each(|host| host.parts = parts.clone());
+    }
+
+    /// A host that never says that its amount is done is given up by its engine, whose patience is not simulated.
+    fn hang_only_where_time_ends_it(&mut self) {
+        for host in &mut self.hosts {
+            let is_timed = |stage: &u32| self.plan.stages[*stage as usize].stop().time().is_some();
+            host.temper.hangs = host.temper.hangs.filter(is_timed);
+        }
     }
 
     /// The same links for all hosts, clocks that agree, nothing that fails.

@@ -1,6 +1,7 @@
 //! Thousands of seeds in every test run; as many as one likes by `cargo xtask soak`.
 
 use super::invariants;
+use super::layouts::Deed;
 use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::world::{self, Outcome};
 use super::{MILLI, SECOND};
@@ -57,6 +58,50 @@ fn whatever_goes_wrong_the_invariants_hold_and_what_is_left_completes() {
     (0..1_000).for_each(|seed| {
         soak(seed);
     });
+}
+
+/// Hosts that are slow in every stage of every layout, each by another factor.
+fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
+    let size =
+        Size { hosts: 4, stages_ns: vec![SECOND, 300 * MILLI, 2 * SECOND, SECOND, 100 * MILLI], interval_ns: SECOND };
+    let policy = FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5) };
+    let mut scenario = Scenario::calm(seed, &size, policy);
+    scenario.lay_out(2 + (seed % 3) as u32, in_turns);
+    for stage in &mut scenario.plan.stages {
+        stage.works.iter_mut().for_each(|work| work.stop = Stop::Amount);
+    }
+    for (host, script) in (0u64..).zip(&mut scenario.hosts) {
+        let slow = |(stage, ns): (u64, &u64)| ns * (1 + (seed + host * 7 + stage * 3) % 40);
+        script.load = script.load.clone().lasting((0u64..).zip(&size.stages_ns).map(slow).collect());
+        script.temper.pause_ns = SECOND * (1 + (seed + host) % 4);
+    }
+    scenario
+}
+
+#[test]
+fn no_layout_is_given_back_while_a_host_however_slow_has_a_stage_of_it() {
+    let mut given_back = 0;
+    for seed in 0..200 {
+        let (outcome, record) = hold(&slow_hosts(seed, seed % 2 == 0));
+        assert_eq!(record.end.clone().map(|(_, end)| end), Some(RunEnd::Complete), "seed {seed}");
+        given_back += outcome.deeds.iter().filter(|(_, deed)| matches!(deed, Deed::GivesBack { .. })).count();
+    }
+    assert!(given_back > 200 * 4, "{given_back}");
+}
+
+/// The rule that agents once had: it must be seen.
+#[test]
+fn an_agent_that_gives_back_when_its_own_stage_is_over_breaks_an_invariant() {
+    let mut broken = 0;
+    for seed in 0..20 {
+        let mut scenario = slow_hosts(seed, seed % 2 == 0);
+        scenario.hosts.iter_mut().for_each(|host| host.temper.gives_back_alone = true);
+        let (outcome, record) = play(&scenario);
+        let Err(what) = invariants::check(&scenario, &outcome, &record) else { continue };
+        assert!(what.contains("still has a stage of it"), "{what}");
+        broken += 1;
+    }
+    assert_eq!(broken, 20);
 }
 
 /// All that is measured, in an order that does not say in which it came.

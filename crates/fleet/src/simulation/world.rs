@@ -4,6 +4,7 @@ mod lives;
 mod relays;
 
 use super::agent::{Effect, SimAgent};
+use super::layouts::{Deed, Deeds};
 use super::line::Line;
 use super::load::Tally;
 use super::queue::Queue;
@@ -12,9 +13,11 @@ use super::{MILLI, SECOND};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent};
+use model::plan::Part;
 use model::rng::{Rng, derive};
-use model::{Event, RunEnd};
+use model::{Event, Plan, RunEnd};
 use relays::{Place, places};
+use std::sync::Arc;
 
 /// How often the coordinator hears that time passes.
 const TICK_NS: u64 = 100 * MILLI;
@@ -29,6 +32,8 @@ pub(super) struct Outcome {
     pub(super) hosts: Vec<HostOutcome>,
     /// Of every stage that began: its number and the agreed instant, true time in ns.
     pub(super) agreed_ns: Vec<(u32, u64)>,
+    /// What hosts did with layouts.
+    pub(super) deeds: Deeds,
     /// Things that happened, of all kinds.
     pub(super) happened: u64,
 }
@@ -180,7 +185,7 @@ impl<'a> World<'a> {
         let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
             agent: SimAgent::new(
                 script.time,
-                stops.clone(),
+                (stops.clone(), parts(&scenario.plan)),
                 script.load.clone(),
                 script.temper.clone(),
                 derive(scenario.seed, &[5, number as u64]),
@@ -215,7 +220,7 @@ impl<'a> World<'a> {
             record,
             told: None,
             recorded: 0,
-            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), happened: 0 },
+            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), deeds: Vec::new(), happened: 0 },
             rng: Rng::new(derive(scenario.seed, &[6])),
             later: Rng::new(derive(scenario.seed, &[9])),
         }
@@ -337,9 +342,12 @@ impl<'a> World<'a> {
             Effect::Exit => {
                 side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
                 side.is_dead = true;
+                self.outcome.deeds.push((host, Deed::Gone));
                 self.close_up(host, now_ns);
                 self.close_below(host, now_ns);
             }
+            Effect::Layout(_) if side.is_out => {}
+            Effect::Layout(deed) => self.outcome.deeds.push((host, deed)),
             Effect::Pass { below, frame } => self.pass(host, below, frame),
             Effect::Part { below } => self.part(Some(host), below as usize),
         }
@@ -359,6 +367,7 @@ impl<'a> World<'a> {
             return;
         }
         side.is_dead = true;
+        self.outcome.deeds.push((host, Deed::Gone));
         side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
         if let Some(Mishap::Dies { closed_after_ns: Some(after_ns), .. }) = side.mishap {
             self.close_up(host, now_ns + after_ns);
@@ -475,6 +484,11 @@ impl<'a> World<'a> {
         let step = self.scenario.coordinator.wall_step_ns.filter(|(at_ns, _)| now_ns >= *at_ns);
         (UNIX_NS + now_ns).saturating_add_signed(step.map_or(0, |(_, by_ns)| by_ns))
     }
+}
+
+/// The layouts of a plan.
+pub(super) fn parts(plan: &Plan) -> Arc<[Part]> {
+    plan.hosts.first().map_or_else(|| Arc::new([]) as Arc<[Part]>, |host| host.parts.clone().into())
 }
 
 impl Side {

@@ -340,6 +340,12 @@ impl Sums {
     pub fn close(&mut self) {
         self.parts.values_mut().for_each(Part::close);
         self.buckets = Vec::new();
+        self.pack();
+    }
+
+    /// Holds no more than it must while nothing is taken in: of many stages, only those that are taken in are at their full size.
+    pub fn pack(&mut self) {
+        self.parts.values_mut().flat_map(|part| part.hosts.values_mut()).for_each(|host| host.latency.pack());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a plan adds up to: bytes, times, workers.
 
-use super::{HostStage, Plan, PlannedTarget, StageKind, Worker};
+use super::{HostPlan, HostStage, Plan, PlannedTarget, StageKind, Work, Worker};
 use crate::units::{Bytes, Nanos};
 
 impl Plan {
@@ -85,5 +85,28 @@ impl Plan {
     pub fn measure_stage(&self, point: u32) -> Option<u32> {
         let found = self.stages.iter().position(|stage| stage.kind == StageKind::Measure && stage.point == Some(point));
         found.map(|index| index as u32)
+    }
+}
+
+impl Work {
+    /// What the buffers of one of its workers take: every outstanding request has one of its own, a mix has one for reads and one for writes, and a
+    /// file of a tree is held whole.
+    pub fn buffers(&self) -> Bytes {
+        let buffers = u64::from(self.depth).saturating_mul(if self.reads() && self.writes() { 2 } else { 1 });
+        let file = self.metadata.map_or(0, |metadata| metadata.size.0);
+        Bytes(self.largest_block().0.saturating_mul(buffers).saturating_add(file))
+    }
+}
+
+/// What the buffers of `workers` take, each of which does one of `works`.
+pub(crate) fn buffers(works: &[Work], workers: &[Worker]) -> Bytes {
+    let of = |worker: &Worker| works.get(worker.work as usize).map_or(0, |work| work.buffers().0);
+    Bytes(workers.iter().map(of).fold(0, u64::saturating_add))
+}
+
+impl HostPlan {
+    /// What the buffers of all workers take in the stage in which they take most.
+    pub fn most_buffers(&self) -> Bytes {
+        self.stages.iter().map(|stage| buffers(&stage.works, &stage.workers)).max().unwrap_or_default()
     }
 }

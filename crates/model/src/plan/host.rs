@@ -2,7 +2,9 @@
 
 use super::HostStage;
 use crate::metadata::Tree;
+use crate::planner::SHARED;
 use crate::spec::{Backend, DuplicateScope, Poll};
+use crate::testbed::SIMULATED_CLUSTER;
 use crate::units::{Bytes, Nanos, Percent};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -134,6 +136,14 @@ pub struct Contents {
     pub filled: bool,
     /// Bytes for which one generation is kept: every write begins and ends at multiples of it. A power of two from 512 to 1 MiB.
     pub grain: Bytes,
+    /// How many hosts write the same files, with numbers from 0: a block of any of them is in its place. 1 where each host has files of its own.
+    #[serde(default = "one_host")]
+    pub hosts: u16,
+}
+
+/// Hosts of a run from before hosts checked a file that they share.
+fn one_host() -> u16 {
+    1
 }
 
 impl Contents {
@@ -146,6 +156,7 @@ impl Contents {
         verify: false,
         filled: false,
         grain: Bytes(512),
+        hosts: 1,
     };
 }
 
@@ -186,4 +197,11 @@ pub struct TargetFile {
     pub path: String,
     /// How many of its bytes are loaded, from the start.
     pub size: Bytes,
+}
+
+impl TargetFile {
+    /// Whether it is one file of a simulated cluster that all hosts share.
+    pub fn is_shared_in_simulation(&self) -> bool {
+        self.path.starts_with(SIMULATED_CLUSTER) && self.path.split(',').any(|parameter| parameter.trim() == SHARED)
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Stop, Work, Worker};
 use crate::op::Op;
+use crate::setting::Setting;
 use crate::spec;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub struct Point {
     /// The names of the workloads that run in it, all at the same time.
     pub workloads: Vec<String>,
     /// Axis and value of each sweep axis.
-    pub sweep: Vec<(String, String)>,
+    pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1.
     pub repetition: u32,
     /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.

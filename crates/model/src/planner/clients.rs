@@ -16,7 +16,10 @@ pub(super) fn hosts(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Vec<Hos
     let clients = &request.spec.clients;
     let mut hosts = request.hosts.to_vec();
     if let (Auto::Fixed(count), Some(first)) = (clients.count.value, request.hosts.first()) {
-        let client = |number| HostFacts { hostname: format!("client-{number}"), ..first.clone() };
+        // Each is a machine of its own, with a kernel of its own.
+        let identity = String::new();
+        let client =
+            |number| HostFacts { hostname: format!("client-{number}"), identity: identity.clone(), ..first.clone() };
         hosts = (1..=count.0).map(client).collect();
     }
     if let Auto::Fixed(memory) = clients.memory.value {

@@ -3,7 +3,9 @@
 use super::sizes::workers;
 use super::{Refusal, RefusalKind, Request};
 use crate::event::NoteKind;
+use crate::kernels::Kernels;
 use crate::plan::PlanNote;
+use crate::setting::Setting;
 use crate::spec::arithmetic::{Computed, Name};
 use crate::spec::{self, Auto, LayoutKind, PointSpec, Problem, Span, WorkloadSpec};
 use crate::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
@@ -151,8 +153,8 @@ fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<
 }
 
 /// The values of a sweep, behind what is wrong at them.
-fn at(sweep: &[(String, String)]) -> String {
-    let axes: Vec<String> = sweep.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+fn at(sweep: &[Setting]) -> String {
+    let axes: Vec<String> = sweep.iter().map(Setting::to_string).collect();
     if axes.is_empty() { String::new() } else { format!(" at {}", axes.join(" ")) }
 }
 
@@ -178,7 +180,7 @@ impl Hosts {
     fn of(hosts: &[HostFacts]) -> Hosts {
         let free = hosts.iter().flat_map(|host| &host.targets).map(free);
         Hosts {
-            memory: hosts.iter().map(|host| host.memory.0 as f64).sum(),
+            memory: memory(hosts),
             cpus: hosts.iter().map(|host| f64::from(host.logical_cpus)).reduce(f64::min),
             count: hosts.len() as f64,
             free: free.min().map(|bytes| bytes as f64),
@@ -196,11 +198,20 @@ impl Hosts {
     }
 }
 
+/// The memory of all hosts, in bytes; that of hosts on one kernel once.
+fn memory(hosts: &[HostFacts]) -> f64 {
+    let kernels = Kernels::of(hosts);
+    let is_first = |number: usize| kernels.first_on_kernel(number) == number;
+    hosts.iter().enumerate().filter(|(number, _)| is_first(*number)).map(|(_, host)| host.memory.0 as f64).sum()
+}
+
 /// Bytes that a layout could take: of a file system what is free and what is ours already, of anything else all of it.
 fn free(target: &TargetFacts) -> u64 {
     match &target.kind {
         TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size } => size.0,
-        TargetKind::Directory { state: DirectoryState::Claimed { used }, .. } => target.free.0.saturating_add(used.0),
+        TargetKind::Directory { state: DirectoryState::Claimed { used, .. }, .. } => {
+            target.free.0.saturating_add(used.0)
+        }
         _ => target.free.0,
     }
 }
@@ -233,13 +244,7 @@ struct Wrong<'a, 'b> {
 
 impl Wrong<'_, '_> {
     /// Keeps the values that were computed, and tells of those that could not be.
-    fn keep(
-        &mut self,
-        computed: Vec<Computed>,
-        prefix: &str,
-        sweep: &[(String, String)],
-        values: &mut Vec<(String, String)>,
-    ) {
+    fn keep(&mut self, computed: Vec<Computed>, prefix: &str, sweep: &[Setting], values: &mut Vec<(String, String)>) {
         for field in computed {
             match field.outcome {
                 Ok(value) => values.push((format!("{prefix}{}", field.key), value)),

@@ -3,16 +3,21 @@
 use super::{Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::load::SizeMix;
-use crate::plan::{Contents, Extent, HostStage, PlanNote, PlannedTarget, Stage, Target, Work, Worker};
+use crate::plan::{
+    Contents, Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, Target, Work, Worker,
+};
 use crate::rng::derive;
-use crate::spec::{LayoutKind, Verify};
+use crate::spec::{DuplicateScope, LayoutKind, Verify};
 use crate::testbed::{HostFacts, TargetKind};
-use crate::units::Bytes;
+use crate::units::{Bytes, Percent};
+use std::collections::BTreeMap;
 
 /// Headers stand at multiples of it.
 const LEAST_GRAIN: u64 = 512;
 /// Beyond it, generations cost nothing worth saving.
 const MOST_GRAIN: u64 = 1 << 20;
+/// The unit of duplication, in bytes.
+const UNIT: u64 = 4096;
 /// Bytes of one generation.
 const GENERATION: u64 = 4;
 /// Apart from stages, hosts and workers, whose numbers are small.
@@ -30,7 +35,13 @@ pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[Host
         verify: spec.verify.value != Verify::No && is_real && !is_tree(request),
         filled: request.existing || request.spec.stages.prepare.value,
         grain: grain(stages),
+        hosts: if is_shared(request) { u16::try_from(request.hosts.len()).unwrap_or(u16::MAX) } else { 1 },
     }
+}
+
+/// Whether all hosts load one file.
+fn is_shared(request: &Request<'_>) -> bool {
+    request.spec.layout.kind.value == LayoutKind::SharedFile
 }
 
 /// Whether the layout is a tree, whose files are not checked.
@@ -72,41 +83,133 @@ fn shares(stage: &HostStage) -> impl Iterator<Item = (&Work, &[Extent])> {
 }
 
 /// Why one host cannot check what it reads.
-pub(super) fn refusals(contents: &Contents, host: &HostFacts, sizes: &[Bytes], stages: &[HostStage]) -> Vec<Refusal> {
-    if !contents.verify {
-        return Vec::new();
+pub(super) fn refusals(contents: &Contents, host: &HostFacts, sizes: &[Bytes]) -> Option<Refusal> {
+    contents.verify.then(|| too_much_memory(contents, host, sizes)).flatten()
+}
+
+/// Why reads cannot be checked although each host could: workers that load the same bytes at the same time. A worker knows when its own reads meet
+/// its own writes, but not when they meet another's. Each reason comes once, whatever stages and hosts it holds for.
+pub(super) fn overlaps(request: &Request<'_>, hosts: &[HostPlan]) -> Vec<Refusal> {
+    let checked: Vec<&HostPlan> = hosts.iter().filter(|host| host.engine.contents.verify).collect();
+    // In a shared file the workers of all hosts meet, in files of its own those of one host.
+    let meeting: Vec<&[&HostPlan]> = if is_shared(request) { vec![&checked] } else { checked.chunks(1).collect() };
+    let mut found: Vec<Refusal> = Vec::new();
+    for together in meeting {
+        for stage in 0..together.first().map_or(0, |host| host.stages.len()) {
+            let all = together.iter().filter_map(|host| host.stages.get(stage)).flat_map(shares);
+            let refusal = overlap(all.collect()).map(|(one, other)| refusal_of(one, other));
+            found.extend(refusal.filter(|refusal| !found.contains(refusal)));
+        }
     }
-    let mut found: Vec<Refusal> = stages.iter().filter_map(shared_bytes).collect();
-    found.extend(too_much_memory(contents, host, sizes));
     found
 }
 
-/// A worker knows when its own reads meet its own writes, but not when they meet another's: workloads that run at the same time share
-/// bytes unless each has a range of its own.
-fn shared_bytes(stage: &HostStage) -> Option<Refusal> {
-    let mut all: Vec<(&Extent, &Work)> =
-        shares(stage).flat_map(|(work, extents)| extents.iter().map(move |extent| (extent, work))).collect();
-    all.sort_by_key(|(extent, _)| (extent.file, extent.offset));
-    // How far the extents of a file reach so far: all of them, and those of writers.
-    let (mut file, mut end, mut written) = (0, (0, ""), (0, ""));
-    for (extent, work) in all {
-        if extent.file != file {
-            (file, end, written) = (extent.file, (0, ""), (0, ""));
+/// Two works that share bytes.
+fn refusal_of(one: &Work, other: &Work) -> Refusal {
+    let (what, remedy) = match one.workload == other.workload {
+        true => (
+            format!(
+                "verify: several workers of workload `{}` use the same bytes at the same time, and write them",
+                one.workload
+            ),
+            "write sharing = \"segment\", so that each has bytes of its own; or workers = 1 on one host, or leave out verify",
+        ),
+        false => (
+            format!(
+                "verify: workloads `{}` and `{}` use the same bytes at the same time, and one of them writes",
+                one.workload, other.workload
+            ),
+            "give each a `range` of its own, or leave out verify",
+        ),
+    };
+    Refusal::new(RefusalKind::Usage, what, remedy)
+}
+
+/// What a worker loads of a file, from the first byte to behind the last one.
+#[derive(Clone, Copy)]
+struct Reach<'a> {
+    file: u32,
+    start: u64,
+    end: u64,
+    work: &'a Work,
+}
+
+impl<'a> Reach<'a> {
+    fn of(extent: &Extent, work: &'a Work) -> Reach<'a> {
+        let end = extent.offset.saturating_add(extent.length);
+        Reach { file: extent.file, start: extent.offset, end, work }
+    }
+}
+
+/// Two works whose workers share bytes, of which at least one changes them.
+fn overlap<'a>(shares: Vec<(&'a Work, &'a [Extent])>) -> Option<(&'a Work, &'a Work)> {
+    let reaches =
+        shares.into_iter().flat_map(|(work, extents)| extents.iter().map(move |extent| Reach::of(extent, work)));
+    let mut whole: Vec<Reach<'a>> = Vec::new();
+    let mut combs: BTreeMap<(u32, u64), Vec<Reach<'a>>> = BTreeMap::new();
+    for reach in reaches {
+        match turn(reach.work) {
+            Some(turn) => combs.entry((reach.file, turn)).or_default().push(reach),
+            None => whole.push(reach),
         }
-        let before = if work.changes() { end } else { written };
-        if extent.offset < before.0 {
-            return Some(Refusal::new(
-                RefusalKind::Usage,
-                format!(
-                    "verify: workloads `{}` and `{}` use the same bytes at the same time, and one of them writes",
-                    before.1, work.workload
-                ),
-                "give each a `range` of its own, or leave out verify",
-            ));
+    }
+    for ((_, turn), combs) in combs {
+        match take_turns(&combs, turn) {
+            true => whole.extend(together(&combs)),
+            false => whole.extend(combs),
         }
-        let reach = (extent.offset.saturating_add(extent.length), work.workload.as_str());
-        end = end.max(reach);
-        written = if work.changes() { written.max(reach) } else { written };
+    }
+    meet(whole)
+}
+
+/// From one request of a worker to the next, where it loads one block of each so many bytes and nothing between them.
+fn turn(work: &Work) -> Option<u64> {
+    let Pattern { stride, streams, random, .. } = work.pattern;
+    let is_even = random == Percent::ZERO && streams == 1 && work.smallest_block() == work.largest_block();
+    (is_even && stride.0 > work.largest_block().0).then_some(stride.0)
+}
+
+/// Whether no two of these share a byte, each of which has a block of every `turn` bytes.
+fn take_turns(combs: &[Reach<'_>], turn: u64) -> bool {
+    let first = combs.iter().map(|comb| comb.start).min().unwrap_or_default();
+    let mut blocks: Vec<(u64, u64)> =
+        combs.iter().map(|comb| ((comb.start - first) % turn, comb.work.largest_block().0)).collect();
+    blocks.sort_unstable();
+    let adjoin = blocks.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
+    adjoin && blocks.last().is_none_or(|(start, length)| start + length <= turn)
+}
+
+/// What those that take turns load, in one piece for those that write and in one for those that read.
+fn together<'a>(combs: &[Reach<'a>]) -> Vec<Reach<'a>> {
+    let all = |changes: bool| {
+        let of = combs.iter().filter(|comb| comb.work.changes() == changes);
+        of.copied().reduce(|all, one| Reach { start: all.start.min(one.start), end: all.end.max(one.end), ..all })
+    };
+    match (all(true), all(false)) {
+        // They share nothing with each other, whatever is between them.
+        (Some(writers), Some(readers)) => {
+            let (start, end) = (writers.start.min(readers.start), writers.end.max(readers.end));
+            vec![Reach { start, end, ..writers }]
+        }
+        (one, other) => one.or(other).into_iter().collect(),
+    }
+}
+
+/// Two works whose reaches share a byte, of which at least one changes it.
+fn meet<'a>(mut all: Vec<Reach<'a>>) -> Option<(&'a Work, &'a Work)> {
+    all.sort_by_key(|reach| (reach.file, reach.start));
+    // How far those of a file reach so far: all of them, and those of writers.
+    let (mut farthest, mut written): (Option<Reach<'a>>, Option<Reach<'a>>) = (None, None);
+    let farther = |one: Option<Reach<'a>>, other: Reach<'a>| {
+        Some(one.filter(|one| one.file == other.file && one.end >= other.end).unwrap_or(other))
+    };
+    for reach in all {
+        let before = if reach.work.changes() { farthest } else { written };
+        if let Some(before) = before.filter(|before| before.file == reach.file && reach.start < before.end) {
+            return Some((before.work, reach.work));
+        }
+        farthest = farther(farthest, reach);
+        written = if reach.work.changes() { farther(written, reach) } else { written };
     }
     None
 }
@@ -127,8 +230,26 @@ pub(super) fn too_much_memory(contents: &Contents, host: &HostFacts, sizes: &[By
     })
 }
 
-/// What a check cannot tell, before anything has run.
+/// Whether several writes of `works` can make up one unit of duplication.
+fn cuts_units(works: &[Work]) -> bool {
+    let sizes = |work: &Work| work.mixes().flat_map(SizeMix::sizes).fold(0, |all, size| all | size.0);
+    let bits = |work: &Work| sizes(work) | work.pattern.align.0 | work.pattern.stride.0;
+    works.iter().any(|work| work.changes() && !bits(work).is_multiple_of(UNIT))
+}
+
+/// What is written otherwise than the suite says.
+fn spread(request: &Request<'_>, stages: &[Stage]) -> Option<PlanNote> {
+    let spec = &request.spec.contents;
+    let is_asked = spec.duplicate.value > Percent::ZERO && spec.duplicate_scope.value != DuplicateScope::Hosts;
+    let cuts = !is_null(request) && !is_tree(request) && stages.iter().any(|stage| cuts_units(&stage.works));
+    let detail = "contents.duplicate: some writes do not cover whole blocks of 4 KiB. The share holds, and copies spread over all \
+                  hosts. For contents.duplicate_scope, give block_size multiples of 4 KiB.";
+    (is_asked && cuts).then(|| PlanNote { kind: NoteKind::Adjusted, detail: detail.to_owned() })
+}
+
+/// What a check cannot tell, before anything has run, and what is written otherwise than the suite says.
 pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<PlanNote>) {
+    notes.extend(spread(request, stages));
     if request.spec.contents.verify.value == Verify::No {
         return;
     }
@@ -161,7 +282,7 @@ mod tests {
     use super::*;
     use crate::plan::{StageKind, Stop};
     use crate::spec::Access;
-    use crate::units::{Nanos, Percent};
+    use crate::units::Nanos;
 
     fn stage(block: u64, read: u32, offset: u64) -> HostStage {
         let stop = Stop::After(Nanos::seconds(1));
@@ -187,6 +308,15 @@ mod tests {
     }
 
     #[test]
+    fn writes_that_are_no_whole_blocks_of_4_kib_cut_units() {
+        for (block, read, cuts) in
+            [(4096, 0, false), (12_288, 0, false), (512, 0, true), (47_008, 50, true), (512, 100, false)]
+        {
+            assert_eq!(cuts_units(&stage(block, read, 0).works), cuts, "{block} {read}");
+        }
+    }
+
+    #[test]
     fn workloads_that_share_bytes_are_checked_only_if_none_writes() {
         let group = |reads: [u32; 2], second: u64| {
             let mut both = stage(4096, reads[0], 0);
@@ -195,10 +325,46 @@ mod tests {
             both.workers.extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
             both
         };
-        assert!(shared_bytes(&group([100, 0], 1 << 29)).is_some());
-        assert!(shared_bytes(&group([50, 100], 1 << 29)).is_some());
-        assert!(shared_bytes(&group([0, 0], 0)).is_some());
-        assert_eq!(shared_bytes(&group([100, 100], 0)), None);
-        assert_eq!(shared_bytes(&group([0, 50], 1 << 30)), None, "each has its own");
+        let shared = |stage: &HostStage| overlap(shares(stage).collect()).is_some();
+        assert!(shared(&group([100, 0], 1 << 29)));
+        assert!(shared(&group([50, 100], 1 << 29)));
+        assert!(shared(&group([0, 0], 0)));
+        assert!(!shared(&group([100, 100], 0)));
+        assert!(!shared(&group([0, 50], 1 << 30)), "each has its own");
+    }
+
+    /// Workers that each have a block of 4 KiB of every `turn` bytes from these on.
+    fn in_turn(turn: u64, starts: &[u64]) -> HostStage {
+        let mut turns = stage(4096, 0, 0);
+        turns.works[0].pattern = Pattern { stride: Bytes(turn), ..Pattern::simple(Access::Sequential) };
+        let worker = turns.workers[0].clone();
+        let of = |start: &u64| Worker {
+            extents: vec![Extent { file: 0, offset: *start, length: 5 * turn + 4096 }],
+            ..worker.clone()
+        };
+        turns.workers = starts.iter().map(of).collect();
+        turns
+    }
+
+    #[test]
+    fn workers_that_take_turns_share_nothing_and_those_that_do_not_are_found() {
+        let shared = |stage: &HostStage| overlap(shares(stage).collect()).is_some();
+        assert!(!shared(&in_turn(16_384, &[0, 4096, 8192, 12_288])));
+        assert!(!shared(&in_turn(16_384, &[6000, 10_096, 14_192, 18_288])), "wherever the first one is");
+        assert!(shared(&in_turn(16_384, &[0, 4096, 8192, 8192])), "two have one turn");
+        assert!(shared(&in_turn(16_384, &[0, 2048])), "half a block is shared");
+        assert!(shared(&in_turn(16_384, &[0, 14_000])), "over the end of a turn");
+        assert!(!shared(&in_turn(16_384, &[0, 1 << 20])), "one turn, in two places");
+        let mut random = in_turn(16_384, &[0, 4096]);
+        random.works[0].pattern.random = Percent::of(1);
+        assert!(shared(&random), "a random request goes anywhere");
+        let mut streams = in_turn(16_384, &[0, 4096]);
+        streams.works[0].pattern.streams = 2;
+        assert!(shared(&streams), "a second stream begins anywhere");
+        let mut between = in_turn(16_384, &[0, 4096]);
+        let other = stage(4096, 50, 8192);
+        between.works.extend(other.works);
+        between.workers.extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
+        assert!(shared(&between), "who loads all of it meets them");
     }
 }

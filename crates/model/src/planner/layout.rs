@@ -12,7 +12,7 @@ use crate::testbed::{DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, 
 use crate::units::Bytes;
 
 /// What the text of a simulated cluster ends with where all hosts have the same files.
-const SHARED: &str = "file=shared";
+pub(crate) const SHARED: &str = "file=shared";
 
 /// The name of the `number`-th file of a layout. Only files with such names are ever written or removed.
 pub fn data_file_name(number: u32) -> String {
@@ -118,7 +118,8 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
     if is_null(request) {
         return Ok(PlannedTarget::ReadOnly);
     }
-    if given_up && !matches!(target.kind, TargetKind::Device { .. }) {
+    // Of what could not be looked at, nobody knows that it is no device: why not is told below.
+    if given_up && !matches!(target.kind, TargetKind::Device { .. } | TargetKind::Unreadable(_)) {
         return Err(refuse(
             target,
             "--destroy-data names something that is not a block device",
@@ -246,7 +247,7 @@ fn files_of(
     }
 }
 
-/// The sizes of `files` files, up to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
+/// The sizes of `files` files, down to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
 /// number have the mix, too.
 fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
     let total: i128 = mix.parts.iter().map(|(_, weight)| i128::from(*weight)).sum();
@@ -257,7 +258,8 @@ fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
         let furthest = (0..behind.len()).rev().max_by_key(|index| behind[*index]).unwrap_or(0);
         behind[furthest] -= total;
         let size = mix.parts.get(furthest).map_or(0, |(size, _)| size.0);
-        Bytes(size.max(1).checked_next_multiple_of(unit.0.max(1)).unwrap_or(u64::MAX))
+        // As `layout.size`: down to whole units, and at least one.
+        Bytes(size).round_down(unit).max(unit)
     };
     (0..files).map(|_| next()).collect()
 }
@@ -332,6 +334,13 @@ fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_that_differ_are_rounded_as_one_size_is() {
+        let mix: SizeMix = "5000:1, 100:1".parse().expect("a mix");
+        assert_eq!(apportioned(&mix, 2, Bytes(512)), [Bytes(4608), Bytes(512)]);
+        assert_eq!(apportioned(&mix, 2, Bytes(1)), [Bytes(5000), Bytes(100)]);
+    }
 
     #[test]
     fn two_sizes_that_read_alike_are_told_in_bytes() {

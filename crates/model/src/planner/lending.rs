@@ -194,6 +194,7 @@ mod tests {
         assert!(told("", &[host(0, 20), host(1, 20)]).contains("hosts have 2 to 3 workers"));
         let far = told("workers = 1\n", &[host(0, 20), host(1, 30)]);
         assert!(far.contains("other = \"host\"") && far.contains("is another file system there"), "{far}");
+        assert_eq!(far.lines().count(), 2, "each of two hosts says once what it cannot see: {far}");
         let mut elsewhere = host(1, 20);
         elsewhere.targets[0].path = "/u".into();
         assert!(told("workers = 1\n", &[host(0, 20), elsewhere]).contains("is not one of its own"));

@@ -18,6 +18,7 @@ mod stages;
 mod trees;
 
 pub use clients::are_imagined;
+pub(crate) use layout::SHARED;
 pub use layout::data_file_name;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
@@ -71,7 +72,19 @@ const ENOUGH_INTERVALS: u64 = 60;
 /// # Errors
 /// Every reason why this suite cannot run on these hosts, each with a remedy.
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
-    if request.spec.scenarios.is_empty() { plan_alone(request) } else { scenarios::plan(request) }
+    let planned = if request.spec.scenarios.is_empty() { plan_alone(request) } else { scenarios::plan(request) };
+    planned.map_err(told_once)
+}
+
+/// Each reason once, in the order in which they were found: what holds for several points, hosts or scenarios is one reason.
+fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
+    let mut once: Vec<Refusal> = Vec::new();
+    for refusal in refusals {
+        if !once.contains(&refusal) {
+            once.push(refusal);
+        }
+    }
+    once
 }
 
 /// The plan of a suite without scenarios, or of one of them.
@@ -129,6 +142,10 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     }
     if !refusals.is_empty() {
         return Err(refusals);
+    }
+    let overlaps = contents::overlaps(request, &host_plans);
+    if !overlaps.is_empty() {
+        return Err(overlaps);
     }
     let shared = disks::shared(&host_plans, request.hosts);
     if !shared.is_empty() {

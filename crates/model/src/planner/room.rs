@@ -28,7 +28,7 @@ fn same_within_a_kernel(one: &TargetFacts, other: &TargetFacts) -> bool {
 /// Bytes that a layout of ours takes there already.
 pub(super) fn used(target: &TargetFacts) -> Bytes {
     match target.kind {
-        TargetKind::Directory { state: DirectoryState::Claimed { used }, .. } => used,
+        TargetKind::Directory { state: DirectoryState::Claimed { used, .. }, .. } => used,
         _ => Bytes(0),
     }
 }

@@ -227,3 +227,31 @@ fn a_host_that_does_not_see_the_others_folder_is_refused_in_words() {
     assert!(other.contains("another file system there: gpfs of 7 GiB, not gpfs of 200 GiB"), "{other}");
     assert!(told(|target| target.kind = TargetKind::Simulated { size: Bytes::gib(1) }).contains("is not a directory"));
 }
+
+#[test]
+fn blocks_that_come_in_turn_are_checked_and_shared_ones_are_refused_once() {
+    const CHECKED: &str = "[contents]\nverify = true\n";
+    let told = |workload: &str| match planned(&format!("{CHECKED}{}", shared(workload)), &two()) {
+        Ok(plan) => {
+            assert!(plan.hosts.iter().all(|host| host.engine.contents.verify && host.engine.contents.hosts == 2));
+            Vec::new()
+        }
+        Err(refusals) => refusals.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    };
+    for fine in ["sharing = \"interleaved\"\nread = \"0%\"", "segments = 2\nread = \"50%\"", "sharing = \"whole\""] {
+        assert_eq!(told(fine), Vec::<String>::new(), "{fine}");
+    }
+    let whole = told("sharing = \"whole\"\nread = \"50%\"");
+    assert_eq!(whole.len(), 1, "{whole:?}");
+    assert!(
+        whole[0].contains("several workers of workload `w`") && whole[0].contains("sharing = \"segment\""),
+        "{whole:?}"
+    );
+    // A worker on each host: each host alone has nothing to say against it.
+    let one_each = shared("sharing = \"whole\"\nread = \"0%\"").replace("workers = 2", "workers = 1");
+    let refused = planned(&format!("{CHECKED}{one_each}"), &two()).expect_err("both write all of it");
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    let own = "[layout]\nsize = \"48KiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\nworkers = 1\nsharing = \"whole\"\nread = \"0%\"";
+    let plan = planned(&format!("{CHECKED}{own}"), &two()).expect("files of its own");
+    assert!(plan.hosts.iter().all(|host| host.engine.contents.hosts == 1));
+}

@@ -252,7 +252,7 @@ pub(super) fn host_plan(
         refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
     }
     let contents = contents::contents(request, &host.targets, &host_stages);
-    refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets), &host_stages));
+    refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets)));
     refusals.dedup();
     if !refusals.is_empty() {
         return Err(refusals);
@@ -384,16 +384,10 @@ impl Share<'_> {
     }
 }
 
-/// Every outstanding request has a buffer of its own, and a mix has one for reads and one for writes.
+/// Why the buffers of a stage are too many for a host.
 fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
-    let each = |work: &Work| {
-        let buffers = u64::from(work.depth).saturating_mul(if work.reads() && work.writes() { 2 } else { 1 });
-        let file = work.metadata.map_or(0, |metadata| metadata.size.0);
-        work.largest_block().0.saturating_mul(buffers).saturating_add(file)
-    };
-    let of = |worker: &Worker| stage.works.get(worker.work as usize).map_or(0, each);
-    let need = Bytes(workers.iter().map(of).fold(0, u64::saturating_add));
-    let work = stage.works.iter().max_by_key(|work| each(work))?;
+    let need = crate::plan::buffers(&stage.works, workers);
+    let work = stage.works.iter().max_by_key(|work| work.buffers())?;
     (need.0 > host.memory.0 / 2).then(|| {
         Refusal::new(
             RefusalKind::Usage,

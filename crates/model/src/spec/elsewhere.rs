@@ -4,7 +4,7 @@ use super::fields::WorkloadSpec;
 use super::overrides::SECTIONS;
 
 /// Words of other tools and of plain speech, and what says the same here: field and section.
-const WORDS: [(&[&str], &str, &str); 13] = [
+const WORDS: [(&[&str], &str, &str); 24] = [
     (&["bs", "blocksize", "block", "xfersize", "transfer_size", "transfersize"], "`block_size`", "workload"),
     (&["rw", "readwrite", "op", "operation"], "`access` (and `read`, the share of reads)", "workload"),
     (&["pattern", "seekpct"], "`access`", "workload"),
@@ -18,6 +18,69 @@ const WORDS: [(&[&str], &str, &str); 13] = [
     (&["nrfiles", "count", "file_count"], "`files`", "layout"),
     (&["filesize", "file_size", "segment_size"], "`size`", "layout"),
     (&["verify_data", "data_verify"], "`verify`", "contents"),
+    (&["rwmixwrite"], "`read` (the share of reads, not of writes)", "workload"),
+    (&["thinktime", "think_time"], "`think`", "workload"),
+    (&["thinktime_blocks"], "`burst`", "workload"),
+    (&["fdatasync"], "`fsync_every`", "workload"),
+    (&["random_distribution", "distribution"], "`access`", "workload"),
+    (&["percentage_random", "perc_rand"], "`random`", "workload"),
+    (&["sync_writes", "o_dsync"], "`dsync`", "workload"),
+    (&["randseed", "random_seed", "rand_seed"], "`seed`", ""),
+    (&["buffer_compress_percentage", "compratio"], "`compressible`", "contents"),
+    (&["dedupe_percentage", "dedupratio"], "`duplicate`", "contents"),
+    (&["cpus_allowed", "cpus_allowed_policy"], "`pin`", "engine"),
+];
+
+/// What needs no option here, or is one of the command line alone.
+const FLAGS: [(&[&str], &str); 11] = [
+    (&["direct"], "direct I/O is the default; `--buffered` goes through the page cache"),
+    (&["time_based"], "a run always lasts its whole time (`--runtime`)"),
+    (&["group_reporting"], "the workers of a workload are always added up"),
+    (&["name", "job", "jobfile"], "write a suite file; `plimsoll suites smoke` prints one to start from"),
+    (&["output", "output_file", "resfile"], "the run file is named with `--out`"),
+    (&["output_format", "jsonfile", "json_output"], "results as JSON: `--json`"),
+    (&["csvfile", "csv", "livecsv"], "tables as CSV: `plimsoll export RUN`"),
+    (&["nolive", "silent", "no_progress"], "without progress: `--quiet`"),
+    (&["hostfile", "hostsfile", "client"], "hosts of a file: `--hosts @FILE`"),
+    (&["rand", "random"], "random requests: `--rw randread` or `--rw randwrite`"),
+    (
+        &["status_interval", "eta", "livint"],
+        "a run shows its progress by itself; `--set interval=1s` sets how often it records",
+    ),
+];
+
+/// Values of other tools that mean one of ours: their words, a word of ours by which the field is known, and what to write there.
+const VALUES: [(&[&str], &str, &str); 4] = [
+    (
+        &[
+            "crc32c",
+            "crc32c-intel",
+            "crc32",
+            "crc64",
+            "crc16",
+            "crc7",
+            "md5",
+            "sha1",
+            "sha256",
+            "sha512",
+            "xxhash",
+            "meta",
+            "pattern",
+        ],
+        "after",
+        "write true: every block has a checksum of its own, and each read is checked",
+    ),
+    (&["randread", "randwrite", "randrw", "rand"], "permutation", "write \"random\", and the share of reads as `read`"),
+    (
+        &["read", "write", "rw", "readwrite", "seq"],
+        "permutation",
+        "write \"sequential\", and the share of reads as `read`",
+    ),
+    (
+        &["psync", "pvsync", "pvsync2", "posixaio", "vsync", "aio"],
+        "io_uring",
+        "write \"sync\", or \"libaio\" for requests that overlap",
+    ),
 ];
 
 /// Where a target is said, which no field does.
@@ -52,11 +115,43 @@ fn find(key: &str) -> Option<(&'static str, &'static str)> {
 }
 
 fn table(section: &str) -> String {
-    if section == "workload" { "[[workload]]".to_owned() } else { format!("[{section}]") }
+    match section {
+        "" => "the first lines of a suite".to_owned(),
+        "workload" => "[[workload]]".to_owned(),
+        section => format!("[{section}]"),
+    }
+}
+
+/// What to give in place of a flag that only another tool has, or that is a field of suites and no flag; `None` where nobody has it.
+pub fn flag(flag: &str) -> Option<String> {
+    let name = flag.trim_start_matches('-').replace('-', "_");
+    let is_it = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(&name));
+    if let Some((_, said)) = FLAGS.iter().find(|(words, _)| is_it(words)) {
+        return Some((*said).to_owned());
+    }
+    if TARGETS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
+        return Some("paths to load are named by themselves, or with `--target PATH`".to_owned());
+    }
+    // Its value is behind it, or not; what to write there is known from the field.
+    let set = |section: &str, field: &str| match section {
+        "" | "workload" => format!("it is a field of suites: `--set {field}=VALUE`"),
+        section => format!("it is a field of suites: `--set {section}.{field}=VALUE`"),
+    };
+    let sections = || SECTIONS.into_iter().chain([("workload", WorkloadSpec::KEYS)]);
+    let own = sections().find(|(_, keys)| keys.contains(&name.as_str())).map(|(section, _)| set(section, &name));
+    let other = || find(&name).map(|(field, section)| set(section, field.split('`').nth(1).unwrap_or_default()));
+    own.or_else(other)
+}
+
+/// What to write in place of a value that is another tool's, in a field that takes one of `words`.
+pub(super) fn value(text: &str, words: &[&str]) -> Option<&'static str> {
+    let is_it = |theirs: &[&str]| theirs.iter().any(|word| word.eq_ignore_ascii_case(text));
+    VALUES.iter().find(|(theirs, ours, _)| words.contains(ours) && is_it(theirs)).map(|(_, _, said)| *said)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::SuiteSpec;
     use super::*;
 
     #[test]
@@ -75,8 +170,36 @@ mod tests {
     }
 
     #[test]
+    fn flags_of_other_tools_lead_to_ours() {
+        let said = |name: &str| flag(name).unwrap_or_default();
+        assert_eq!(said("--rate"), "it is a field of suites: `--set rate=VALUE`");
+        assert_eq!(said("--rate-iops"), "it is a field of suites: `--set rate=VALUE`");
+        assert_eq!(said("--ramp_time"), "it is a field of suites: `--set stages.precondition=VALUE`");
+        assert_eq!(said("--verify"), "it is a field of suites: `--set contents.verify=VALUE`");
+        assert_eq!(said("--ioengine"), "it is a field of suites: `--set engine.backend=VALUE`");
+        assert_eq!(said("--randseed"), "it is a field of suites: `--set seed=VALUE`");
+        assert!(said("--direct").contains("`--buffered`") && said("--filename").contains("--target"));
+        assert!(said("--group_reporting").contains("added up"));
+        assert_eq!(flag("--frobnicate"), None);
+    }
+
+    #[test]
+    fn values_of_other_tools_lead_to_ours() {
+        let verify = ["false", "true", "after"];
+        assert!(value("crc32c", &verify).is_some_and(|said| said.contains("write true")));
+        assert!(
+            value("randread", &["sequential", "random", "permutation"]).is_some_and(|said| said.contains("random"))
+        );
+        assert_eq!(value("randread", &verify), None);
+    }
+
+    #[test]
     fn what_they_lead_to_is_there() {
         for (words, field, section) in WORDS {
+            if section.is_empty() {
+                assert!(SuiteSpec::KEYS.iter().any(|key| field == format!("`{key}`")), "{field}");
+                continue;
+            }
             let field = field.split('`').nth(1).unwrap_or_default();
             let sections = || SECTIONS.into_iter().chain([("workload", WorkloadSpec::KEYS)]);
             let keys = sections().find(|(name, _)| *name == section).map(|(_, keys)| keys).expect("a section");

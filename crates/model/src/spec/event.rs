@@ -7,7 +7,7 @@ use super::{PointSpec, spec_table};
 use crate::hostlist;
 use crate::planned_event::{EventTime, PlannedEvent};
 use crate::scale::Scale;
-use crate::units::UnitError;
+use crate::units::{Nanos, UnitError};
 
 /// A suite is a page of text; more events than this on it are a slip.
 const MOST_EVENTS: usize = 100;
@@ -25,6 +25,8 @@ spec_table! {
         scenarios: Names = Names(Vec::new()),
         /// What the coordinator has `sh -c` do then; no other host does. Its exit status, duration and last lines are recorded, and the run goes on whatever they are. Under simulated time it is left out. `""`: nothing, the event is a mark.
         command: String = String::new(),
+        /// How long the end of its scenario waits for a command that still runs, and the end of the run too. What is measured while it still runs has a doubt. `"0s"`: it is not waited for.
+        wait: Nanos = Nanos::seconds(600),
     }
 }
 
@@ -38,6 +40,7 @@ impl EventSpec {
             workloads: self.workloads.value.0.clone(),
             scenarios: self.scenarios.value.0.clone(),
             command: (!command.is_empty()).then(|| command.to_owned()),
+            wait: self.wait.value,
         }
     }
 }
@@ -151,6 +154,7 @@ mod tests {
         let planned = spec.events[0].planned("0.5".parse::<Scale>().expect("a scale"));
         assert_eq!(planned.command.as_deref(), Some("true"));
         assert_eq!(planned.at, super::EventTime::After(Nanos::millis(900_000)));
+        assert_eq!(planned.wait, Nanos::seconds(600), "a command takes as long at any scale");
         let spec = Spec::parse("s", SUITE, &[set("event.e.command=\"drain 'a b'\""), set("event.e.at=50%")]);
         let planned = spec.expect("a good suite").events[0].planned(Scale::FULL);
         assert_eq!((planned.command.as_deref(), planned.at.to_string().as_str()), (Some("drain 'a b'"), "50%"));

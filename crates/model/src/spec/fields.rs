@@ -13,7 +13,7 @@ pub(crate) use table::spec_table;
 
 use super::metadata::Operations;
 use super::placement::HostSet;
-use super::reader::{Amount, Auto, Count, Field, Given, Reader, Whole};
+use super::reader::{Amount, Auto, Count, Depth, Field, Given, Reader, Whole};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};
@@ -217,7 +217,7 @@ spec_table! {
         /// The part of every file that is loaded.
         range: Part = Part::WHOLE,
         /// Requests that each worker keeps outstanding.
-        depth: Count = Count(32),
+        depth: Depth = Depth(32),
         /// Workers on each host. `"auto"`: one for each logical CPU, at most 4. They share the layout's bytes out among them.
         workers: Auto<Count> = Auto::Auto,
         /// Whether `workers` counts those of each host, or those of all hosts together, which are then spread evenly over them.

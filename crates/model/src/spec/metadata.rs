@@ -8,6 +8,7 @@ use super::{
 };
 use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
 use crate::op::Op;
+use crate::setting::Setting;
 use crate::units::UnitError;
 
 /// Operations that a list has at most.
@@ -133,7 +134,7 @@ pub(super) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
     let only = |operation: Operation| {
         let mut point = point.clone();
         point.workloads[0].operations.value = Operations(vec![operation]);
-        point.sweep.push(("operation".to_owned(), operation.text()));
+        point.sweep.push(Setting::new("operation", operation.text()));
         point
     };
     operations.into_iter().map(only).collect()
@@ -318,6 +319,7 @@ mod tests {
     use super::Operation;
     use crate::Spec;
     use crate::op::Op;
+    use crate::setting::Setting;
 
     const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\n";
 
@@ -333,15 +335,14 @@ mod tests {
         let ops: Vec<Operation> = spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
         let round = [Op::Create, Op::Stat, Op::Remove].map(Operation::Each);
         assert_eq!(ops, [round, round].concat());
-        let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(spec.points[4].sweep, [label("workers", "2"), label("operation", "stat")]);
+        assert_eq!(spec.points[4].sweep, [Setting::new("workers", "2"), Setting::new("operation", "stat")]);
     }
 
     #[test]
     fn a_mix_is_a_point_and_reads_back_as_it_was_written() {
         let text = format!("{TREE}operations = [\"create\", \"stat:70,open : 20, read:10\"]\n");
         let spec = Spec::parse("t", &text, &[]).expect("a good suite");
-        assert_eq!(spec.points[1].sweep, [("operation".to_owned(), "stat:70, open:20, read:10".to_owned())]);
+        assert_eq!(spec.points[1].sweep, [Setting::new("operation", "stat:70, open:20, read:10")]);
         let again = format!("{TREE}operations = [\"create\", \"stat:70, open:20, read:10\"]\n");
         let again = Spec::parse("t", &again, &[]).expect("a good suite");
         assert_eq!(spec.points[1].workloads[0].operations.value, again.points[1].workloads[0].operations.value);

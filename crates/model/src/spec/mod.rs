@@ -21,6 +21,7 @@ mod sharing;
 mod sweep;
 mod tree;
 
+pub use elsewhere::flag;
 pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
@@ -32,7 +33,8 @@ pub(crate) use metadata::check_tree;
 pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
-pub use reader::{Amount, Auto, Count, Field, Given, Problem, Whole, nearest};
+pub(crate) use reader::word_remedy;
+pub use reader::{Amount, Auto, Count, Depth, Field, Given, Problem, Whole, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
@@ -41,6 +43,7 @@ pub use tree::{Node, Place, Sources, Span, Table, Value};
 pub(crate) use tree::{parse as parse_tree, parse_value};
 
 use crate::plan::Steady;
+use crate::setting::Setting;
 use crate::units::{Bytes, Nanos, Percent};
 use arithmetic::{Arithmetic, Name};
 use sweep::Sweep;
@@ -90,7 +93,7 @@ pub struct PointSpec {
     /// The workloads as they are to run; at least one.
     pub workloads: Vec<WorkloadSpec>,
     /// Axis and value of each sweep axis, as written.
-    pub sweep: Vec<(String, String)>,
+    pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1.
     pub repetition: u32,
     /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic that may come to other values at each point.
@@ -526,10 +529,6 @@ pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &m
 
 /// Whether the fields of a workload's shape are in range and go together.
 fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
-    if workload.depth.value.0 > 4096 {
-        let message = format!("a depth of {} is out of range", workload.depth.value);
-        problems.push(Problem::new(place(&workload.depth), message, "write a depth from 1 to 4096"));
-    }
     if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
         let message = format!("a block of {size} is out of range");
         problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));

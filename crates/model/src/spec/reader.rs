@@ -169,9 +169,25 @@ impl<'a> Reader<'a> {
 pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(text, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(text.len()) / 3 + 1)
+        .filter(|(distance, candidate)| {
+            // One slip in five letters, two from six on: a guess that is further off sends its reader the wrong way.
+            let is_begun = text.len() >= 4 && candidate.starts_with(text);
+            is_begun || *distance <= (candidate.len().max(text.len()) + 2) / 4
+        })
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// What to write in place of `text` in a field that takes one of these words.
+pub(crate) fn word_remedy(text: &str, words: &[&str]) -> String {
+    if let Some(said) = elsewhere::value(text, words) {
+        return said.to_owned();
+    }
+    match (nearest(text, words.iter().copied()), words.split_last()) {
+        (Some(near), _) => format!("did you mean \"{near}\"?"),
+        (None, Some((last, others))) if !others.is_empty() => format!("write {} or {last}", others.join(", ")),
+        (None, _) => format!("write {}", words.concat()),
+    }
 }
 
 fn unexpected(node: &Node, wanted: &str, example: &str) -> UnitError {
@@ -385,6 +401,53 @@ impl Field for Count {
     }
 }
 
+/// Requests outstanding of a worker: 1 to 4,096.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth(pub u32);
+
+impl Depth {
+    /// The largest depth.
+    pub const MAX: u32 = 4_096;
+
+    fn check(count: Count) -> Result<Self, UnitError> {
+        if count.0 <= Depth::MAX {
+            return Ok(Depth(count.0));
+        }
+        Err(UnitError {
+            message: format!("a depth of {count} is out of range"),
+            remedy: format!("write a depth from 1 to {}", Depth::MAX),
+        })
+    }
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Field for Depth {
+    const KIND: &'static str = "whole number, 1 to 4096";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        let remedy = || format!("write a depth from 1 to {}", Depth::MAX);
+        let out_of_range = |error| UnitError { remedy: remedy(), ..error };
+        let is_number = matches!(node.value, Value::Integer(_));
+        let count = Count::read(node).map_err(|error| if is_number { out_of_range(error) } else { error })?;
+        Depth::check(count)
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+
+    const ARITHMETIC: Option<Unit> = Count::ARITHMETIC;
+
+    fn computed(value: f64) -> Result<Self, UnitError> {
+        Count::computed(value).and_then(Depth::check)
+    }
+}
+
 /// How much a stage does, if that is what ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
@@ -483,10 +546,7 @@ macro_rules! words {
                     let words: Vec<&str> = $name::ALL.iter().map(|variant| variant.word()).collect();
                     $crate::units::UnitError {
                         message: format!("`{text}` is not one of {}", words.join(", ")),
-                        remedy: match $crate::spec::nearest(&text, words.iter().copied()) {
-                            Some(near) => format!("did you mean \"{near}\"?"),
-                            None => format!("write \"{}\"", words[0]),
-                        },
+                        remedy: $crate::spec::word_remedy(&text, &words),
                     }
                 })
             }

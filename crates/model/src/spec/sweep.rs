@@ -7,6 +7,7 @@ use super::reader::{Problem, Reader, nearest};
 use super::tree::{Node, Span, Table, Value};
 use super::{PointSpec, ranges};
 use crate::rng::{Rng, derive};
+use crate::setting::Setting;
 
 /// More points than anyone waits for; a product of axes that got out of hand.
 pub(super) const MAX_POINTS: usize = 10_000;
@@ -93,8 +94,8 @@ impl Sweep {
     }
 
     /// Axis and value as the report names them.
-    pub(super) fn labels(&self, combination: usize) -> Vec<(String, String)> {
-        self.values(combination).into_iter().map(|(axis, value)| (axis.key.clone(), value.label())).collect()
+    pub(super) fn labels(&self, combination: usize) -> Vec<Setting> {
+        self.values(combination).into_iter().map(|(axis, value)| Setting::new(&axis.key, value.label())).collect()
     }
 
     /// `points`, each as often and in the order that the sweep asks for.

@@ -64,8 +64,8 @@ fn defaults_stand_where_nothing_is_given() {
     assert_eq!(spec.layout.files.value, Auto::Auto);
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(1)));
     assert_eq!(spec.points.len(), 2);
-    assert_eq!(spec.points[0].workloads[0].depth.value, Count(4));
-    assert_eq!(spec.points[1].workloads[0].depth.value, Count(32));
+    assert_eq!(spec.points[0].workloads[0].depth.value, Depth(4));
+    assert_eq!(spec.points[1].workloads[0].depth.value, Depth(32));
     assert_eq!(spec.points[1].workloads[0].access.value, Access::Sequential);
 }
 
@@ -114,7 +114,7 @@ fn sweeps_multiply_and_the_last_axis_is_fastest() {
     let spec = parse(&text, &[]).expect("a good sweep");
     assert_eq!(spec.points.len(), 12);
     let labels: Vec<String> =
-        spec.points[..4].iter().map(|point| format!("{}/{}", point.sweep[0].1, point.sweep[1].1)).collect();
+        spec.points[..4].iter().map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label())).collect();
     assert_eq!(labels, ["1/4k", "1/8k", "1/16k", "2/4k"]);
 }
 
@@ -127,7 +127,7 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:3:1 `sise` is not a known field | did you mean `size`?",
             "test.toml:5:11 measure: `parsecs` is not a unit of time | write a duration such as 500ms, 60s, 30m or 1h",
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
-            "test.toml:7:9 depth: 0 is out of range | write a whole number from 1 to 65536",
+            "test.toml:7:9 depth: 0 is out of range | write a depth from 1 to 4096",
             "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
             "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, trim, read, access, random, skew, hot_spots, align, stride, sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",
         ]
@@ -186,11 +186,13 @@ fn every_field_of_every_section_can_be_set() {
 fn axes_are_lists_ranges_or_both() {
     let text = format!("{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n");
     let spec = parse(&text, &[]).expect("a good sweep");
-    let labels: Vec<String> =
-        spec.points[..12].iter().map(|point| format!("{}/{}", point.sweep[0].1, point.sweep[1].1)).collect();
+    let labels: Vec<String> = spec.points[..12]
+        .iter()
+        .map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label()))
+        .collect();
     assert_eq!(labels[..4], ["512/1", "512/4", "512/7", "4KiB/1"]);
     assert_eq!((labels[11].as_str(), spec.points.len()), ("16KiB/7", 24));
-    assert_eq!(spec.points[11].workloads[0].depth.value, Count(7));
+    assert_eq!(spec.points[11].workloads[0].depth.value, Depth(7));
     assert!(messages(&text, &["sweep.repetitions=500"])[0].contains("more than 10000 points"));
     assert_eq!(
         messages(&text, &["sweep.depth=1..9", "sweep.repetition=2"]),

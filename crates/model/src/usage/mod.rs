@@ -87,11 +87,32 @@ impl Said {
     }
 }
 
+/// Bytes that all ports, the loopback and all disks of a host moved. A byte may count at several of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// The time for which it was counted, in ns.
+    pub counted_ns: u64,
+    /// Received by ports and the loopback, read from disks.
+    pub in_bytes: u64,
+    /// Sent by ports and the loopback, written to disks.
+    pub out_bytes: u64,
+}
+
+impl Moved {
+    fn add(&mut self, counted_ns: u64, (in_bytes, out_bytes): (u64, u64)) {
+        self.counted_ns = self.counted_ns.saturating_add(counted_ns);
+        self.in_bytes = self.in_bytes.saturating_add(in_bytes);
+        self.out_bytes = self.out_bytes.saturating_add(out_bytes);
+    }
+}
+
 /// What the counters of one stage come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// By host and part, each thing by its name.
     pub uses: BTreeMap<(u32, Part), BTreeMap<String, Use>>,
+    /// What came in and went out of each host by ports, the loopback and disks.
+    pub moved: BTreeMap<u32, Moved>,
     /// How many intervals of counters it rests on, those of each host counted.
     pub samples: u64,
     /// Whether these are some, taken evenly out of more than can be looked at in a short time.
@@ -129,6 +150,9 @@ impl Usage {
     pub fn merge(&mut self, other: Usage) {
         self.samples = self.samples.saturating_add(other.samples);
         self.is_thinned |= other.is_thinned;
+        for (host, moved) in other.moved {
+            self.moved.entry(host).or_default().add(moved.counted_ns, (moved.in_bytes, moved.out_bytes));
+        }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
             for (name, used) in things {
@@ -138,6 +162,9 @@ impl Usage {
     }
 
     fn add(&mut self, facts: &HostFacts, sample: &CounterSample) {
+        if let Some(moved) = shares::moved(sample) {
+            self.moved.entry(sample.host).or_default().add(sample.length_ns, moved);
+        }
         shares::each(facts, sample, |part, name, said| {
             let things = self.uses.entry((sample.host, part)).or_default();
             match things.get_mut(name) {

@@ -48,6 +48,17 @@ fn ppm(part: u128, whole: u128) -> Option<u64> {
     (whole > 0).then(|| (part.min(whole).saturating_mul(1_000_000) / whole) as u64)
 }
 
+/// Bytes that came in and went out by every interface, port and disk of a host, the loopback too; `None` where nothing is counted of either.
+pub(super) fn moved(sample: &CounterSample) -> Option<(u64, u64)> {
+    let pair = |entry: &Entry| match entry.layer {
+        Layer::Nic | Layer::Rdma => Some((entry.get(Metric::ReceivedBytes)?, entry.get(Metric::SentBytes)?)),
+        Layer::Block => Some((entry.get(Metric::ReadBytes)?, entry.get(Metric::WriteBytes)?)),
+        _ => None,
+    };
+    let pairs = sample.entries.iter().filter_map(pair);
+    pairs.reduce(|(a, b), (c, d)| (a.saturating_add(c), b.saturating_add(d)))
+}
+
 /// Hands out what `sample` says of each thing of the host `facts`.
 pub(super) fn each(facts: &HostFacts, sample: &CounterSample, mut take: impl FnMut(Part, &str, Said)) {
     let pressure = |resource: &str| sample.get(Layer::Pressure, resource, Metric::SomeNs);

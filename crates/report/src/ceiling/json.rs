@@ -1,6 +1,7 @@
 //! Ceilings for machines. The fields stand in `docs/json.md`.
 
 use super::Ceilings;
+use crate::words;
 use analysis::ceiling::{Assumption, Ceiling, Reached};
 use serde_json::{Map, Value, json};
 
@@ -21,8 +22,7 @@ pub fn results(ceilings: &Ceilings<'_>) -> Value {
 /// What a run reached of the ceilings of the testbed of this name, as one object.
 pub(crate) fn reached(name: &str, all: &[Reached]) -> Value {
     let one = |reached: &Reached| {
-        let sweep: Map<String, Value> =
-            reached.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+        let sweep: Map<String, Value> = words::axes(&reached.sweep);
         json!({
             "workload": reached.ceiling.workload.name,
             "sweep": sweep,

@@ -77,7 +77,7 @@ pub fn layer(layer: Layer) -> &'static str {
     }
 }
 
-/// `4.76 M IOPS` for small random requests, `38.40 GB/s` for the rest.
+/// `4,760,000 IOPS` for small random requests, `38.40 GB/s` for the rest.
 pub fn figure(workload: &Workload, iops: f64) -> String {
     if workload.random >= 0.5 && workload.bytes() < 65_536.0 {
         format!("{} IOPS", words::iops(iops))
@@ -94,7 +94,9 @@ fn limit(ceiling: &Ceiling, limit: Limit) -> String {
 fn verdict(ceiling: &Ceiling) -> String {
     let name = &ceiling.workload.name;
     let Some(binding) = ceiling.binding() else {
-        return format!("{name}: the testbed says too little of every layer.");
+        return format!(
+            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or read, write, read_iops, write_iops) or nodes.ports."
+        );
     };
     // Some layers are one thing, others have names of many.
     let (binds, it) = match binding.layer {

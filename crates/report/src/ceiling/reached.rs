@@ -29,7 +29,9 @@ pub fn lines(reached: &[Reached]) -> Vec<String> {
 fn line(reached: &Reached) -> String {
     let (workload, name) = (&reached.ceiling.workload, name(reached));
     let (Some(binding), Some(share)) = (reached.ceiling.binding(), reached.share()) else {
-        return format!("{name}: too little is known of the testbed for a ceiling.");
+        return format!(
+            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or read, write, read_iops, write_iops) or nodes.ports."
+        );
     };
     let next = reached.ceiling.next().map_or_else(
         || "no other layer is known.".to_owned(),

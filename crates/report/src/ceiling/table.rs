@@ -1,17 +1,17 @@
 //! Ceilings as tables for the terminal.
 
 use super::{Ceilings, figure, layer, limit};
+use crate::columns::{self, Column};
 use analysis::ceiling::Ceiling;
-use comfy_table::{CellAlignment, Table, presets};
 use model::devices::Device;
 
 /// Layers × workloads with the binding one marked, what-ifs side by side, and the remarks.
 pub fn results(ceilings: &Ceilings<'_>) -> String {
     let mut text = format!("{}\n\n", ceilings.cluster.top.name.value);
-    text.push_str(&lines(layers(ceilings)));
+    text.push_str(&columns::render(&layers(ceilings)));
     text.push_str("\nThe most that each layer allows; ◄ is the one that binds.\n");
     if !ceilings.what_ifs.is_empty() {
-        text.push_str(&format!("\n{}", lines(what_ifs(ceilings))));
+        text.push_str(&format!("\n{}", columns::render(&what_ifs(ceilings))));
     }
     text.push('\n');
     for remark in ceilings.remarks() {
@@ -20,11 +20,9 @@ pub fn results(ceilings: &Ceilings<'_>) -> String {
     text
 }
 
-fn layers(ceilings: &Ceilings<'_>) -> Table {
-    let mut table = table();
-    let mut head = vec!["layer".to_owned()];
-    head.extend(ceilings.base.iter().map(|ceiling| ceiling.workload.name.clone()));
-    table.set_header(head);
+fn layers(ceilings: &Ceilings<'_>) -> Vec<Column> {
+    let mut table = vec![Column::names("layer")];
+    table.extend(ceilings.base.iter().map(|ceiling| Column::figures(&ceiling.workload.name)));
     for row in ceilings.layers() {
         let mut cells = vec![layer(row).to_owned()];
         cells.extend(ceilings.base.iter().map(|ceiling| match ceiling.limit(row) {
@@ -34,16 +32,14 @@ fn layers(ceilings: &Ceilings<'_>) -> Table {
                 format!("{} {mark}", limit(ceiling, here))
             }
         }));
-        table.add_row(cells);
+        columns::row(&mut table, cells);
     }
     table
 }
 
-fn what_ifs(ceilings: &Ceilings<'_>) -> Table {
-    let mut table = table();
-    let mut head = vec!["workload".to_owned(), "as it is".to_owned()];
-    head.extend(ceilings.what_ifs.iter().map(|(name, _)| name.clone()));
-    table.set_header(head);
+fn what_ifs(ceilings: &Ceilings<'_>) -> Vec<Column> {
+    let mut table = vec![Column::names("workload"), Column::figures("as it is")];
+    table.extend(ceilings.what_ifs.iter().map(|(name, _)| Column::figures(name)));
     for (index, base) in ceilings.base.iter().enumerate() {
         let mut cells = vec![base.workload.name.clone(), bound(base)];
         cells.extend(
@@ -52,12 +48,12 @@ fn what_ifs(ceilings: &Ceilings<'_>) -> Table {
                 .iter()
                 .map(|(_, others)| others.get(index).map_or_else(String::new, |other| changed(base, other))),
         );
-        table.add_row(cells);
+        columns::row(&mut table, cells);
     }
     table
 }
 
-/// `4.76 M IOPS (CPU)`.
+/// `4,760,000 IOPS (CPU)`.
 fn bound(ceiling: &Ceiling) -> String {
     ceiling.binding().map_or_else(
         || "–".to_owned(),
@@ -73,29 +69,16 @@ pub(super) fn changed(base: &Ceiling, other: &Ceiling) -> String {
     }
 }
 
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
-fn lines(mut table: Table) -> String {
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
-}
-
 /// The catalogue of drives.
 pub fn catalogue(devices: &[Device]) -> String {
-    let mut table = table();
-    table.set_header(["model", "name", "media", "read", "write", "read IOPS", "write IOPS", "footing"]);
+    let mut table = ["model", "name", "media"].map(Column::names).to_vec();
+    table.extend(["read", "write", "read IOPS", "write IOPS"].map(Column::figures));
+    table.push(Column::names("footing"));
     for device in devices {
         let figures = device.figures();
         let bandwidth = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), crate::words::gb_per_s);
         let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), crate::words::iops);
-        table.add_row([
+        let cells = [
             device.id.clone(),
             device.spec.name.value.clone(),
             device.spec.media.value.to_string(),
@@ -104,13 +87,10 @@ pub fn catalogue(devices: &[Device]) -> String {
             rate(figures.read_iops),
             rate(figures.write_iops),
             device.spec.footing.value.to_string(),
-        ]);
+        ];
+        columns::row(&mut table, cells);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if (3..7).contains(&index) { CellAlignment::Right } else { CellAlignment::Left });
-    }
-    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let mut text = columns::render(&table);
     text.push_str(
         "\nfooting: document = read there; recalled = the maker's, not looked up again; class = typical, no product.\n",
     );

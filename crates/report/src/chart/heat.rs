@@ -38,8 +38,8 @@ impl Bands {
     }
 }
 
-/// Shades from the palest to the darkest.
-const SHADES: usize = 6;
+/// Shades from the palest to the strongest.
+pub(crate) const SHADES: usize = 6;
 
 /// One rectangle of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,17 +85,24 @@ impl Heat {
             path.push_str(&format!("M{} {}h{width}V{}h-{width}z", number(left), number(top), number(bottom)));
         }
         let draw = |(shade, path): (usize, String)| {
-            let opacity = format!("{:.2}", (shade + 1) as f64 / SHADES as f64);
+            let opacity = format!("{:.2}", opacity(shade));
             element("path", &[("class", "heat"), ("fill-opacity", &opacity), ("d", &path)], "")
         };
         let mut content = frame.grid(self.x_words, self.y_words, "time");
         content.push(paths.into_iter().map(draw).collect::<Markup>());
         content.push(draw_instants(&frame, instants));
-        let legend = classed("span", "legend", "the darker, the larger the share of that moment's requests");
+        let legend =
+            classed("span", "legend", "the stronger the colour, the larger the share of that moment's requests");
         let caption = [Markup::from(&self.title), legend];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
     }
+}
+
+/// How much of the colour a shade has: the palest is to be seen on dark paper, too.
+pub(crate) fn opacity(shade: usize) -> f64 {
+    const LEAST: f64 = 0.2;
+    LEAST + (1.0 - LEAST) * shade as f64 / (SHADES - 1) as f64
 }
 
 /// The cells with their shades; neighbours in time of the same band and shade are one: what is steady takes one rectangle.
@@ -142,6 +149,8 @@ mod tests {
             svg.contains("class=\"instant\"") && svg.contains("mark: &lt;here&gt;") && !svg.contains("beyond"),
             "{svg}"
         );
+        // On dark paper the strongest colour is the lightest.
+        assert!(svg.contains("the stronger the colour") && !svg.contains("darker"), "{svg}");
         assert_eq!(svg.matches("<path").count(), 2, "{svg}");
         assert_eq!(svg.matches('M').count(), 2, "neighbours alike are one: {svg}");
     }

@@ -13,6 +13,8 @@ pub use bars::{Bar, Bars};
 pub use frame::{WIDTH, number};
 pub use groups::{Group, Groups, Step};
 pub use heat::{Bands, Cell, Heat};
+#[cfg(test)]
+pub(crate) use heat::{SHADES, opacity};
 pub use lines::{Line, Lines, Point};
 pub use roof::reach;
 pub use scale::Scale;

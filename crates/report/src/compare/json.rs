@@ -1,5 +1,6 @@
 //! A comparison for machines. The fields stand in `docs/json.md`.
 
+use crate::words;
 use analysis::Interval;
 use analysis::compare::{Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike};
 use model::Record;
@@ -32,13 +33,12 @@ fn against(other: &Against) -> Value {
 }
 
 pub(crate) fn named(key: &Key) -> Map<String, Value> {
-    let sweep: Map<String, Value> =
-        key.sweep.iter().map(|(axis, value)| (axis.clone(), value.as_str().into())).collect();
+    let sweep: Map<String, Value> = words::axes(&key.sweep);
     Map::from_iter([
         ("scenario".to_owned(), key.scenario.as_str().into()),
         ("workload".to_owned(), key.workload.as_str().into()),
         ("sweep".to_owned(), sweep.into()),
-        ("op".to_owned(), key.op.name().into()),
+        ("op".to_owned(), key.ops.name().into()),
     ])
 }
 
@@ -54,6 +54,7 @@ pub(crate) fn point(point: &ComparedPoint) -> Value {
     };
     let mut fields = named(&point.key);
     fields.extend([
+        ("covers".to_owned(), point.covers.word().into()),
         ("unlike".to_owned(), point.unlike.iter().map(unlike).collect()),
         ("repetitions".to_owned(), object!([point.repetitions.0, point.repetitions.1])),
         ("paired".to_owned(), point.paired.into()),

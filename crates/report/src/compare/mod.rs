@@ -9,8 +9,10 @@ pub use table::table;
 
 use crate::words;
 use analysis::Interval;
-use analysis::compare::{Against, ComparedPoint, Comparison, Difference, Key, Load, Metric, Unlike, Verdict};
-use model::{Op, Record};
+use analysis::compare::{
+    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Metric, Unlike, Verdict,
+};
+use model::Record;
 
 /// Which two sides are compared: `Run 2 against run 1`.
 pub(crate) fn title(against: &Against, records: &[&Record]) -> String {
@@ -37,10 +39,10 @@ pub(crate) fn metric(metric: Metric) -> &'static str {
     }
 }
 
-/// The same of what was compared of `op`: operations on files have a rate, but no IOPS.
-pub(crate) fn metric_of(op: Op, of: Metric) -> &'static str {
+/// The same of a point: operations on files have a rate, but no IOPS.
+pub(crate) fn metric_of(point: &ComparedPoint, of: Metric) -> &'static str {
     match of {
-        Metric::Iops => words::rate_unit(op),
+        Metric::Iops => words::rate_unit(point.is_metadata),
         other => metric(other),
     }
 }
@@ -145,16 +147,22 @@ pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
 
 /// What only one of the two sides has, as a sentence.
 pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
-    let names: Vec<String> = keys.iter().map(|key| format!("{} {}", point(key), key.op.name())).collect();
+    let names: Vec<String> = keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
     let shown = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
     (!names.is_empty()).then(|| format!("Only {side}: {shown}{more}."))
 }
 
+/// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of the sweep, and the difference.
+pub fn met(condition: &Condition, (run, key, found): &(usize, &Key, &Difference)) -> String {
+    let (point, op) = (point(key), key.ops.name());
+    format!("fail-if   {condition}: {point} {op} of run {}: {}", run + 1, percent(found.percent))
+}
+
 /// Whether there is a figure to read at all: points that are alike in nothing have none.
-pub(crate) fn has_differences(comparison: &Comparison) -> bool {
+pub fn has_differences(comparison: &Comparison) -> bool {
     comparison.others.iter().flat_map(|other| &other.points).any(|point| !point.differences.is_empty())
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. What can be told is corrected for all that is compared (Holm): among equals, any difference at all is told in at most 5 % of comparisons. An interval is of its figure alone: one that leaves 0 out by a little may still be no difference that can be told.";
+pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. Intervals and verdicts are corrected for all that is compared (Holm): among equals, any difference at all appears in at most 5 % of comparisons. An interval that holds 0 is no significant difference.";

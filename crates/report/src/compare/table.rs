@@ -1,23 +1,24 @@
 //! A comparison for the terminal.
 
 use super::{LEGEND, has_differences, interval, metric_of, only, percent, point, remarks, said, title, value, verdict};
+use crate::columns::{self, Column, Want};
+use crate::folded::folded;
 use analysis::compare::{Against, ComparedPoint, Comparison};
-use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
 
-/// One block for each run, with a table for each point that both have.
-pub fn table(comparison: &Comparison, records: &[&Record]) -> String {
+/// One block for each run, with a table for each point that both have, for a terminal of so many columns; `None` is no terminal.
+pub fn table(comparison: &Comparison, records: &[&Record], room: Option<usize>) -> String {
     if comparison.others.is_empty() {
         return "nothing to compare: there is one run with one scenario".to_owned();
     }
-    let mut text: String = comparison.others.iter().map(|other| against(other, records)).collect();
+    let mut text: String = comparison.others.iter().map(|other| against(other, records, room)).collect();
     if has_differences(comparison) {
         text.push_str(&format!("{LEGEND}\n"));
     }
-    text
+    room.map_or_else(|| text.clone(), |room| folded(&text, room))
 }
 
-fn against(other: &Against, records: &[&Record]) -> String {
+fn against(other: &Against, records: &[&Record], room: Option<usize>) -> String {
     let mut text = format!("{}\n", title(other, records));
     let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
     let missing = [only(&other.only_base, "the base has"), only(&other.only_other, "this one has")];
@@ -28,32 +29,33 @@ fn against(other: &Against, records: &[&Record]) -> String {
         text.push_str("  No point of the two can be compared.\n");
     }
     text.push('\n');
-    text.extend(other.points.iter().map(block));
+    text.extend(other.points.iter().map(|point| block(point, room)));
     text
 }
 
-fn block(compared: &ComparedPoint) -> String {
-    let mut text = format!("{} {}\n", point(&compared.key), compared.key.op.name());
+fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
+    let mut text = format!("{} {}\n", point(&compared.key), compared.key.ops.name());
     if !compared.differences.is_empty() {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["figure", "base", "other", "difference", "95 % interval", ""]);
+        let mut table = vec![
+            Column::names("figure"),
+            Column::figures("base"),
+            Column::figures("other"),
+            Column::figures("difference"),
+            Column::figures("95 % interval").want(Want::Spare(0)),
+            Column::names(""),
+        ];
         for found in &compared.differences {
-            table.add_row([
-                metric_of(compared.key.op, found.metric).to_owned(),
+            let cells = [
+                metric_of(compared, found.metric).to_owned(),
                 value(found.metric, found.base),
                 value(found.metric, found.other),
                 percent(found.percent),
                 interval(found.interval),
                 verdict(found).to_owned(),
-            ]);
+            ];
+            columns::row(&mut table, cells);
         }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((if index == 0 { 2 } else { 0 }, 2));
-            let text = matches!(index, 0 | 5);
-            column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
-        }
-        text.extend(table.lines().map(|line| format!("{}\n", line.trim_end())));
+        text.push_str(&columns::within(table, room));
     }
     text.extend(remarks(compared).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
@@ -82,13 +84,21 @@ mod tests {
     }
 
     fn shown(records: &[&Record]) -> String {
-        table(&compare(records), records)
+        table(&compare(records), records, None)
     }
 
     #[test]
     fn what_differs_is_said_with_its_interval_and_what_does_not_too() {
         let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
         insta::assert_snapshot!(shown(&[&base, &other, &base]));
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_all_differences_in_its_width() {
+        let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
+        let text = table(&compare(&[&base, &other]), &[&base, &other], Some(70));
+        assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
+        assert!(text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Left out"), "{text}");
     }
 
     #[test]

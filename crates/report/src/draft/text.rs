@@ -55,7 +55,7 @@ impl Draft {
 
 /// A text of a host inside of a comment: it stays in its line.
 pub(super) fn comment(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+    text.chars().map(|c| if model::printable::acts(c) { '_' } else { c }).collect()
 }
 
 /// A basic string of TOML (<https://toml.io/en/v1.0.0#string>).

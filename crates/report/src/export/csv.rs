@@ -1,6 +1,7 @@
 //! Tables as CSV by RFC 4180, in UTF-8, with the names of the columns in the first line; lines end in a line feed alone.
 
 use super::{Cell, Column, Sink, Table};
+use model::printable;
 use std::io::{self, Write};
 
 /// Writes CSV; one table, for a file of CSV has no room for a second.
@@ -47,10 +48,16 @@ fn written(cell: &Cell) -> String {
     }
 }
 
-/// A text in quotes if it needs them; an empty one always, to be told from nothing.
+/// What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection").
+const FORMULA: [char; 5] = ['=', '+', '-', '@', '\t'];
+
+/// A text that is not computed where it is opened, in quotes if it needs them; an empty one always, to be told from nothing.
 fn quoted(text: &str) -> String {
+    let text = printable::lines(text);
+    let apart = if text.starts_with(FORMULA) { "'" } else { "" };
+    let text = format!("{apart}{text}");
     if !text.is_empty() && !text.contains(['"', ',', '\n', '\r']) {
-        return text.to_owned();
+        return text;
     }
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -1,6 +1,7 @@
 //! Tables as one JSON object: under the name of each, a list of its rows, each an object with the columns as its fields.
 
 use super::{Cell, Column, Sink, Table};
+use model::printable;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -29,22 +30,29 @@ impl<W> Json<W> {
 
 impl<W: Write> Sink for Json<W> {
     fn begin(&mut self, table: Table, columns: &[Column]) -> io::Result<()> {
-        self.out.write_all(if self.is_open { b"\n],\n" } else { b"{\n\"format\": 1,\n" })?;
-        self.keys = columns.iter().map(|column| Value::from(column.name.as_str()).to_string()).collect();
+        self.out.write_all(if self.is_open { b"\n],\n" } else { b"{\n\"format\": 2,\n" })?;
+        self.keys = columns
+            .iter()
+            .map(|column| printable::json(&Value::from(column.name.as_str()).to_string()).into_owned())
+            .collect();
         (self.is_open, self.rows) = (true, 0);
         write!(self.out, "\"{}\": [", table.name())
     }
 
     fn row(&mut self, cells: &[Cell]) -> io::Result<()> {
-        let fields: Vec<String> =
-            self.keys.iter().zip(cells).map(|(key, cell)| format!("{key}: {}", value(cell))).collect();
+        let fields: Vec<String> = self
+            .keys
+            .iter()
+            .zip(cells)
+            .map(|(key, cell)| format!("{key}: {}", printable::json(&value(cell).to_string())))
+            .collect();
         let lead = if self.rows == 0 { "\n" } else { ",\n" };
         self.rows += 1;
         write!(self.out, "{lead}{{{}}}", fields.join(", "))
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(if self.is_open { b"\n]\n}\n" } else { b"{\"format\": 1}\n" })?;
+        self.out.write_all(if self.is_open { b"\n]\n}\n" } else { b"{\"format\": 2}\n" })?;
         self.out.flush()
     }
 }

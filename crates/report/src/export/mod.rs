@@ -3,6 +3,7 @@
 //!
 //! [`Tables`] makes rows, a [`Sink`] writes them; neither holds more than a few at a time.
 
+mod axis;
 mod csv;
 mod json;
 #[cfg(feature = "parquet")]

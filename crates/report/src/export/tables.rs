@@ -1,10 +1,11 @@
 //! Which tables there are, and their rows.
 
+use super::axis::Axis;
 use super::{Cell, Column, Kind};
 use analysis::{QUANTILES, ResultRow, Warning};
 use model::histogram::BadHistogram;
 use model::rows::{CounterRow, SampleRow};
-use model::{Histogram, Record};
+use model::{Histogram, Record, Setting};
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,19 +47,26 @@ const LEAST_BEYOND: f64 = 10.0;
 pub struct Tables<'a> {
     record: &'a Record,
     rows: Vec<ResultRow>,
-    axes: Vec<String>,
+    axes: Vec<Axis>,
 }
 
 impl<'a> Tables<'a> {
     /// Those of this run.
     pub fn new(record: &'a Record) -> Tables<'a> {
-        let rows = analysis::results(record);
-        let mut axes: Vec<String> = Vec::new();
-        for (axis, _) in rows.iter().flat_map(|row| &row.sweep) {
-            if !axes.contains(axis) {
-                axes.push(axis.clone());
+        // With the doubts that the page has: a column of doubts that lacks some would say too much.
+        let rows = crate::html::judged(record, None).0;
+        let swept = || rows.iter().flat_map(|row| &row.sweep);
+        let mut names: Vec<&str> = Vec::new();
+        for axis in swept().map(Setting::axis) {
+            if !names.contains(&axis) {
+                names.push(axis);
             }
         }
+        let axis = |name: &&str| {
+            let values: Vec<&str> = swept().filter(|known| known.axis() == *name).map(Setting::label).collect();
+            Axis::new(name, &values)
+        };
+        let axes = names.iter().map(axis).collect();
         Tables { record, rows, axes }
     }
 
@@ -67,9 +75,10 @@ impl<'a> Tables<'a> {
         use Kind::{Integer, Real, Text};
         let point = || {
             let mut columns = vec![("stage", Integer), ("scenario", Text), ("workload", Text), ("op", Text)];
+            columns.push(("covers", Text));
             columns.push(("repetition", Integer));
             let mut columns = named(&columns);
-            columns.extend(self.axes.iter().map(|axis| Column { name: format!("sweep_{axis}"), kind: Text }));
+            columns.extend(self.axes.iter().map(Axis::column));
             columns
         };
         match table {
@@ -151,9 +160,10 @@ impl<'a> Tables<'a> {
 
     fn point(&self, row: &ResultRow) -> Vec<Cell> {
         let mut cells: Vec<Cell> = vec![row.stage.into(), row.scenario.as_str().into(), row.workload.as_str().into()];
-        cells.extend([row.op.name().into(), row.repetition.unwrap_or(1).into()]);
-        let value = |axis: &String| row.sweep.iter().find(|(known, _)| known == axis).map(|(_, value)| value.as_str());
-        cells.extend(self.axes.iter().map(|axis| Cell::from(value(axis))));
+        cells.extend([row.ops.name().into(), row.covers.word().into()]);
+        cells.push(row.repetition.unwrap_or(1).into());
+        let value = |axis: &Axis| row.sweep.iter().find(|known| known.axis() == axis.name).map(Setting::label);
+        cells.extend(self.axes.iter().map(|axis| value(axis).map_or(Cell::Nothing, |value| axis.cell(value))));
         cells
     }
 

@@ -61,9 +61,39 @@ fn results_are_those_of_the_record() {
     let rows = tables.rows(Table::Results);
     let expected = analysis::results(&record);
     assert_eq!(rows.len(), expected.len());
-    assert_eq!((&rows[0][at("requests")], &rows[0][at("sweep_depth")]), (&Cell::Integer(1_500), &Cell::from("1")));
+    assert_eq!((&rows[0][at("requests")], &rows[0][at("sweep_depth")]), (&Cell::Integer(1_500), &Cell::Integer(1)));
     assert_eq!(rows[0][at("rate_per_s")], Cell::Real(expected[0].iops()));
     assert_eq!(rows[0][at("latency_p99_ns")], Cell::from(expected[0].latency.quantile_ns(0.99)));
+}
+
+#[test]
+fn the_values_of_an_axis_have_its_type() {
+    let column = |axis: &str, values: &[&str]| {
+        let text = format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis} = [{}]\n", values.join(", "));
+        let mut recorded = Recorded::new(&text);
+        for number in 0..values.len() as u32 {
+            recorded.interval(recorded.stage(StageKind::Measure) + number, 0, &[(Op::Read, &[100_000; 20])]);
+        }
+        let record = recorded.record();
+        let tables = Tables::new(&record);
+        let columns = tables.columns(Table::Results);
+        let at = columns.iter().position(|column| column.name.starts_with("sweep_")).expect("a column");
+        let cells: Vec<Cell> = tables.rows(Table::Results).into_iter().map(|row| row[at].clone()).collect();
+        (columns[at].name.clone(), cells)
+    };
+    let integers = |values: &[u64]| values.iter().copied().map(Cell::Integer).collect::<Vec<_>>();
+    assert_eq!(column("depth", &["1", "8"]), ("sweep_depth".to_owned(), integers(&[1, 8])));
+    assert_eq!(
+        column("block_size", &["\"4KiB\"", "\"1MiB\""]),
+        ("sweep_block_size_bytes".to_owned(), integers(&[4_096, 1_048_576]))
+    );
+    assert_eq!(
+        column("read", &["\"70%\"", "\"100%\""]),
+        // Reads, writes and both together, then reads alone.
+        ("sweep_read_percent".to_owned(), [70.0, 70.0, 70.0, 100.0].map(Cell::Real).to_vec())
+    );
+    let (name, cells) = column("access", &["\"random\"", "\"sequential\""]);
+    assert_eq!((name.as_str(), &cells[0]), ("sweep_access", &Cell::from("random")));
 }
 
 #[test]
@@ -106,6 +136,13 @@ fn csv_quotes_what_would_break_it() {
     sink.row(&[Cell::Integer(u64::MAX), Cell::from(0.1)]).expect("room");
     let text = String::from_utf8(sink.into_inner()).expect("text");
     assert_eq!(text, "a,\"b,c\"\n\"x \"\"y\"\"\",\n\"\",\"1\n2\"\n9223372036854775807,0.1\n");
+    let mut sink = Csv::new(Vec::new());
+    for formula in ["=1+1", "+a", "-a", "@x", "\t=x", "a=b", "=x,\"y\""] {
+        sink.row(&[Cell::from(formula)]).expect("room");
+    }
+    sink.row(&[Cell::Real(-1.5)]).expect("room");
+    let text = String::from_utf8(sink.into_inner()).expect("text");
+    assert_eq!(text, "'=1+1\n'+a\n'-a\n'@x\n'\t=x\na=b\n\"'=x,\"\"y\"\"\"\n-1.5\n");
     assert_eq!((Cell::from(f64::NAN), Cell::from(f64::INFINITY)), (Cell::Nothing, Cell::Nothing));
 }
 
@@ -120,7 +157,7 @@ fn json_is_one_object_with_a_list_for_each_table() {
     }
     sink.finish().expect("room");
     let told: serde_json::Value = serde_json::from_slice(&sink.into_inner()).expect("JSON");
-    assert_eq!((&told["format"], &told["results"][0]["requests"]), (&1.into(), &1_500.into()));
+    assert_eq!((&told["format"], &told["results"][0]["requests"]), (&2.into(), &1_500.into()));
     assert_eq!(told["results"].as_array().map(Vec::len), Some(tables.rows(Table::Results).len()));
     assert_eq!(told["series"], serde_json::json!([]));
     let mut empty = Json::new(Vec::new());

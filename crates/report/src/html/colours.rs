@@ -1,6 +1,7 @@
 //! Whether charts can be read by everybody: enough contrast, colours that differ for the colour-blind, and a dash for each line of a chart,
 //! so that grey paper is enough.
 
+use crate::chart::{SHADES, opacity};
 use crate::markdown::palette::{plain_rules, variables};
 
 const SHEET: &str = include_str!("style.css");
@@ -118,6 +119,23 @@ fn lines_stand_out_from_every_paper() {
             let ratio = contrast(of(&colours, name), of(&colours, "paper"));
             assert!(ratio >= 4.5, "{paper} {name}: {ratio:.2}");
         }
+    }
+}
+
+#[test]
+fn shades_of_a_map_stand_out_from_every_paper_and_from_each_other() {
+    for (paper, colours) in papers() {
+        let of = |name: &str| encoded(colours.iter().find(|(known, _)| *known == name).expect(name).1);
+        let (full, base) = (of("heat"), of("paper"));
+        // Browsers mix what is half transparent before it is made linear.
+        let shade = |cover: f64| [0, 1, 2].map(|at| lit(full[at] * cover + base[at] * (1.0 - cover)));
+        let all: Vec<Rgb> = std::iter::once(0.0).chain((0..SHADES).map(opacity)).map(shade).collect();
+        for (number, pair) in all.windows(2).enumerate() {
+            let apart = delta_e(pair[0], pair[1]);
+            assert!(apart >= 8.0, "{paper}: shade {number} and the next are {apart:.1} apart");
+        }
+        let most = contrast(all[SHADES], all[0]);
+        assert!(most >= 7.0, "{paper}: the strongest shade has a contrast of {most:.1}");
     }
 }
 

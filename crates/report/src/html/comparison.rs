@@ -5,13 +5,15 @@ use super::markup::{Markup, classed, element, plain};
 use super::results::{doubts, references};
 use super::row::name;
 use crate::doubts::{Marks, Touches};
-use crate::words;
-use analysis::ResultRow;
-use model::{Cluster, Op, Record};
+use crate::{trust, words};
+use analysis::attribution::attribution;
+use analysis::trust::Evidence;
+use analysis::{Ops, ResultRow};
+use model::{Cluster, Record};
 use std::collections::BTreeMap;
 
 /// What makes a line of one run the same as a line of another: scenario, workload with its sweep, operation.
-type Key = (String, String, Op);
+type Key = (String, String, Ops);
 
 /// The head of a page of several runs.
 pub fn sections(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
@@ -39,7 +41,7 @@ fn which(records: &[&Record]) -> Markup {
 }
 
 fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
-    let (lines, runs) = lines(records, results, testbed);
+    let (lines, runs, evidence) = lines(records, results, testbed);
     let mut head = element("th", &[("scope", "col")], "Workload");
     head.push(element("th", &[("scope", "col")], "Op"));
     for number in 1..=records.len() {
@@ -57,21 +59,26 @@ fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Clu
         body.push(plain("tr", cells));
     }
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    plain("section", [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks)])
+    plain("section", [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks, &evidence)])
 }
 
-/// The lines of the table, in the order in which the runs first have them, and each run's figures by line.
+/// The lines of the table, in the order in which the runs first have them, each run's figures by
+/// line, and what was found of all of them.
 fn lines(
     records: &[&Record],
     results: &[Vec<ResultRow>],
     testbed: Option<&Cluster>,
-) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>) {
+) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>, Evidence) {
     let mut lines: Vec<Key> = Vec::new();
     let mut runs: Vec<BTreeMap<Key, ResultRow>> = Vec::new();
+    let mut evidence: Option<Evidence> = None;
     for (record, rows) in records.iter().zip(results) {
         let mut run = BTreeMap::new();
-        for row in super::judge(record, rows.clone(), testbed).0 {
-            let key = (row.scenario.clone(), name(&row), row.op);
+        let rows = super::judge(record, rows.clone(), testbed).0;
+        let of_run = trust::evidence(record, &rows, &attribution(record, &rows));
+        evidence = Some(evidence.map_or(of_run, |others| others.and(of_run)));
+        for row in rows {
+            let key = (row.scenario.clone(), name(&row), row.ops);
             if !run.contains_key(&key) && !runs.iter().any(|earlier| earlier.contains_key(&key)) {
                 lines.push(key.clone());
             }
@@ -79,7 +86,7 @@ fn lines(
         }
         runs.push(run);
     }
-    (lines, runs)
+    (lines, runs, evidence.unwrap_or_default())
 }
 
 fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
@@ -97,14 +104,15 @@ fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
 
     fn run(workloads: &[&str]) -> Recorded {
         let suite: String = workloads.iter().map(|name| format!("[[workload]]\nname = \"{name}\"\n")).collect();
         let mut recorded = Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n{suite}"));
         for number in 0..recorded.record().plan.stages.len() as u32 {
             if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
-                recorded.interval(number, 0, &[(Op::Read, &[100_000; 100_000])]);
+                // Long enough for intervals of confidence.
+                (0..40).for_each(|second| recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])]));
             }
         }
         recorded
@@ -141,7 +149,7 @@ mod tests {
     #[test]
     fn what_only_one_run_has_is_a_line_with_dashes() {
         let (one, other) = (run(&["a", "b"]).record(), run(&["b", "c"]).record());
-        let (lines, runs) = lines(&[&one, &other], &results(&[&one, &other]), None);
+        let (lines, runs, _) = lines(&[&one, &other], &results(&[&one, &other]), None);
         let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!((runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])), (false, true));

@@ -38,7 +38,7 @@ fn against(other: &Against, records: &[&Record]) -> Markup {
 }
 
 fn block(point: &ComparedPoint) -> Markup {
-    let mut content = plain("h4", format!("{} {}", words::point(&point.key), point.key.op.name()));
+    let mut content = plain("h4", format!("{} {}", words::point(&point.key), point.key.ops.name()));
     if !point.differences.is_empty() {
         content.push(classed("div", "scroll", table(point)));
     }
@@ -64,7 +64,7 @@ fn table(point: &ComparedPoint) -> Markup {
     let row = |found: &analysis::compare::Difference| {
         let number = |text: String| classed("td", "number", text);
         let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], words::metric_of(point.key.op, found.metric)),
+            element("th", &[("scope", "row"), ("class", "wraps")], words::metric_of(point, found.metric)),
             classed("td", "wraps", words::verdict(found)),
             number(words::percent(found.percent)),
             number(words::interval(found.interval)),

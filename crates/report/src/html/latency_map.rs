@@ -2,14 +2,14 @@
 
 use crate::chart::{Bands, Cell, Heat, Scale};
 use crate::moment::{latency_words, time_words};
-use analysis::SeriesPoint;
-use model::{Histogram, Op};
+use analysis::{Ops, SeriesPoint};
+use model::Histogram;
 
 /// Wider than a line's places: a column of a map has a dozen cells, and the page must stay small.
 const MOST_COLUMNS: usize = 60;
 
 /// The map of an operation's latencies; nothing where nothing was completed, or the course has one place only: the distribution has that.
-pub fn map(op: Op, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Option<Heat> {
+pub fn map(ops: Ops, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Option<Heat> {
     if points.len() < 2 {
         return None;
     }
@@ -19,7 +19,7 @@ pub fn map(op: Op, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Option
     let most = cells.iter().map(|cell| cell.y.1).fold(0.0, f64::max);
     let end_s = points.last().map_or(0.0, |last| last.start_s + last.length_s);
     Some(Heat {
-        title: if is_mix { format!("Latency, how often, {op}") } else { "Latency, how often".to_owned() },
+        title: if is_mix { format!("Latency, how often, {}", ops.name()) } else { "Latency, how often".to_owned() },
         description: format!(
             "How often each latency from {} to {} came up over time",
             latency_words(least),
@@ -49,6 +49,7 @@ fn column(stretch: &[SeriesPoint], bands: Bands) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Op;
 
     fn point(start_s: f64, values_ns: &[u64]) -> SeriesPoint {
         let mut latency = Histogram::new();
@@ -60,7 +61,7 @@ mod tests {
     fn two_levels_beside_each_other_are_two_rows_with_their_shares() {
         let points: Vec<SeriesPoint> =
             (0..10).map(|at| point(f64::from(at), &[100_000, 100_000, 100_000, 9_000_000])).collect();
-        let map = map(Op::Read, &points, false, Bands::FINE).expect("a map");
+        let map = map(Ops::One(Op::Read), &points, false, Bands::FINE).expect("a map");
         assert_eq!(map.cells.len(), 20);
         let slow: Vec<&Cell> = map.cells.iter().filter(|cell| cell.y.1 > 1e6).collect();
         assert!(
@@ -74,7 +75,7 @@ mod tests {
     fn a_long_course_is_few_columns_that_miss_nothing() {
         let points: Vec<SeriesPoint> =
             (0..240).map(|at| point(f64::from(at), &[50_000 + u64::from(at == 117) * 80_000_000])).collect();
-        let map = map(Op::Write, &points, true, Bands::FINE).expect("a map");
+        let map = map(Ops::One(Op::Write), &points, true, Bands::FINE).expect("a map");
         let slow: Vec<&Cell> = map.cells.iter().filter(|cell| cell.y.1 > 1e7).collect();
         assert!(
             matches!(slow[..], [one] if one.x.0 <= 117.0 && one.x.1 >= 118.0 && (one.share - 0.25).abs() < 1e-9),
@@ -87,9 +88,9 @@ mod tests {
     #[test]
     fn nothing_and_a_single_place_have_no_map() {
         assert!(
-            map(Op::Read, &[], false, Bands::FINE).is_none()
-                && map(Op::Read, &[point(0.0, &[1])], false, Bands::FINE).is_none()
+            map(Ops::One(Op::Read), &[], false, Bands::FINE).is_none()
+                && map(Ops::One(Op::Read), &[point(0.0, &[1])], false, Bands::FINE).is_none()
         );
-        assert!(map(Op::Read, &[point(0.0, &[]), point(1.0, &[])], false, Bands::FINE).is_none());
+        assert!(map(Ops::One(Op::Read), &[point(0.0, &[]), point(1.0, &[])], false, Bands::FINE).is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! Markup that cannot be broken from inside: text is escaped on its way in, and there is no other way in.
 
+use model::printable;
+
 /// A piece of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markup(String);
@@ -75,11 +77,6 @@ pub fn classed(name: &'static str, class: &str, content: impl Into<Markup>) -> M
     element(name, &[("class", class)], content)
 }
 
-/// Marks that turn the direction of the text after them: a name could show itself and its neighbours in another order.
-fn turns_text(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// Control characters have no business in a page; the rest is written so that it is text and nothing else.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -90,7 +87,7 @@ fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            c if (c.is_control() && c != '\n') || turns_text(c) => safe.push('\u{fffd}'),
+            c if c != '\n' && printable::acts(c) => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
     }

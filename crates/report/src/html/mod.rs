@@ -9,7 +9,7 @@ mod host_course;
 mod hosts;
 mod latency_map;
 pub(crate) mod markup;
-mod reproduce;
+pub(crate) mod reproduce;
 pub(crate) mod results;
 mod row;
 mod swept;
@@ -17,12 +17,15 @@ mod typed;
 mod verdict;
 pub(crate) mod workload;
 
-pub(crate) use row::{name, style};
+pub use reproduce::quoted;
+pub(crate) use row::{name, style_of};
 
 use crate::split::{self, By};
-use crate::words;
+use crate::{trust, words};
+use analysis::ResultRow;
+use analysis::attribution::attribution;
 use analysis::ceiling::{Reached, simulated};
-use analysis::{ResultRow, RunState};
+use analysis::trust::Evidence;
 use markup::{Markup, classed, element, plain};
 use model::plan::PlannedTarget;
 use model::published::Published;
@@ -130,6 +133,8 @@ pub(crate) fn judge(
 ) -> (Vec<ResultRow>, Vec<Reached>) {
     let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
     analysis::ceiling::doubt(&reached, &mut rows);
+    let limits = attribution(record, &rows);
+    analysis::attribution::doubt(record, &limits, &mut rows);
     (rows, reached)
 }
 
@@ -144,15 +149,16 @@ fn run(
     let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judge(record, rows, testbed);
-    let mut content = header(record, number, of);
-    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached)));
+    let evidence = trust::evidence(record, &rows, &attribution(record, &rows));
+    let mut content = header(record, &evidence, number, of);
+    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence)));
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         content.push(crate::loadline::section(&line));
     }
     if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
         content.push(crate::loadline::along::section(&line));
     }
-    content.push(results::section(record, &rows, &reached));
+    content.push(results::section(record, &rows, &reached, &evidence));
     content.push(differences);
     if let Some(cluster) = testbed {
         content.push(crate::ceiling::reached(&cluster.top.name.value, &reached));
@@ -163,6 +169,7 @@ fn run(
         content.push(split::section(record, &rows, by));
     }
     content.push(crate::occurrences::section(record));
+    content.push(crate::left_behind::section(record));
     content.push(workload::sections(record, &rows, &reached));
     content.push(about::sections(record));
     classed("article", "run", content)
@@ -181,10 +188,9 @@ fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Marku
     }
 }
 
-fn header(record: &Record, number: usize, of: usize) -> Markup {
+fn header(record: &Record, evidence: &Evidence, number: usize, of: usize) -> Markup {
     let plan = &record.plan;
-    let state = analysis::run_state(record);
-    let badge = if state == RunState::Complete { "badge good" } else { "badge bad" };
+    let (badge, state) = trust::badge(record, evidence);
     let name = if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
     let mut content = plain("h1", name);
     if !plan.description.is_empty() {
@@ -203,7 +209,7 @@ fn header(record: &Record, number: usize, of: usize) -> Markup {
         facts.push(words::shrunk(plan.scale, "are").to_lowercase());
     }
     let facts = facts.join(" · ");
-    content.push(classed("p", "facts", [classed("span", badge, words::run_state(&state)), Markup::from(facts)]));
+    content.push(classed("p", "facts", [classed("span", badge, state), Markup::from(facts)]));
     plain("header", content)
 }
 

@@ -1,17 +1,18 @@
 //! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
 
 use super::markup::{Markup, classed, element, plain};
-use super::row::{ceiling_of, most_bytes_per_s, most_iops, name, style};
+use super::row::{ceiling_of, most_bytes_per_s, most_iops, name, style, style_of};
 use super::{hosts, swept};
 use crate::chart::{Bar, Bars};
 use crate::doubts::{Marks, Touches};
-use crate::{findings, means, words};
-use analysis::ResultRow;
+use crate::{findings, means, trust, words};
 use analysis::ceiling::Reached;
+use analysis::trust::Evidence;
+use analysis::{Ops, ResultRow};
 use model::{Op, Record};
 
 /// Table, doubts and overview, with the ceilings of what was reached where they are known.
-pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
+pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], evidence: &Evidence) -> Markup {
     if rows.is_empty() {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
@@ -23,7 +24,7 @@ pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Mark
     let is_swept = swept != Markup::new();
     content.push(swept);
     content.push(classed("div", "scroll", table));
-    content.push(doubts(&marks));
+    content.push(doubts(&marks, evidence));
     content.push(sweeps(rows));
     if !is_swept && record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows, reached));
@@ -62,12 +63,13 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let caption = plain(
         "caption",
         format!(
-            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {} {}",
+            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {} {} {}",
             words::sureness_legend(rows),
+            words::wholes_legend(rows),
             means::sentences(record, rows).join(" ")
         ),
     );
-    element("table", &[], [caption, head, plain("tbody", body)])
+    element("table", &[("class", "results")], [caption, head, plain("tbody", body)])
 }
 
 fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
@@ -77,7 +79,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     if swept {
         cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
     }
-    let op = [classed("span", swatch(row.op), ""), Markup::from(row.op.name())];
+    let op = [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
     cells.push(plain("td", op));
     cells.push(number(words::count(row.ios), &[]));
     cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
@@ -104,11 +106,15 @@ pub fn references(numbers: &[usize]) -> Markup {
     if numbers.is_empty() { Markup::new() } else { classed("sup", "doubt", numbers.join(" ")) }
 }
 
-/// The doubts in words, by number.
-pub fn doubts(marks: &Marks) -> Markup {
+/// The doubts in words, by number, and what else speaks against the figures. Green only where
+/// nothing does.
+pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
     let sentences = marks.sentences();
     if sentences.is_empty() {
-        return classed("p", "sound", "No reason to doubt these figures was found.");
+        return match trust::sentences(evidence) {
+            none if none.is_empty() => classed("p", "sound", "No reason to doubt these figures was found."),
+            some => classed("p", "remark", some.join(" ")),
+        };
     }
     let items = sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
     let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
@@ -128,9 +134,10 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
 /// The workloads beside each other, reads and writes of a mix in one bar.
 fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let bars = |figure: fn(&ResultRow) -> f64, most: fn(&Reached) -> Option<f64>| {
-        let mut bars: Vec<((u32, u32), Bar)> = Vec::new();
-        for row in rows {
-            let part = (style(row.op), figure(row));
+        let mut bars: Vec<((u32, Option<u32>), Bar)> = Vec::new();
+        // The parts of a bar are added up: neither a total nor what is no I/O is one of them.
+        for row in rows.iter().filter(|row| row.is_addend()) {
+            let part = (style_of(row), figure(row));
             match bars.iter_mut().find(|(place, _)| *place == (row.point, row.index)) {
                 Some((_, bar)) => bar.parts.push(part),
                 None => {
@@ -141,7 +148,7 @@ fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
         }
         bars.into_iter().map(|(_, bar)| bar).collect()
     };
-    let here = |op: &Op| rows.iter().any(|row| row.op == *op);
+    let here = |op: &Op| rows.iter().any(|row| row.is_addend() && row.ops == Ops::One(*op));
     let legend: Vec<(&'static str, String)> =
         Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
     let chart = |title: &str, words, bars| Bars { title: title.to_owned(), words, legend: legend.clone(), bars };
@@ -162,10 +169,38 @@ fn swatch(op: Op) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
 
     #[test]
     fn footnotes_stand_in_rising_order_and_none_is_no_mark() {
         assert_eq!(references(&[2, 3, 1]).into_string(), "<sup class=\"doubt\">1 2 3</sup>");
         assert_eq!(references(&[]), Markup::new());
+    }
+
+    #[test]
+    fn each_card_of_a_telephone_names_its_figures_as_the_table_does() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        let record = recorded.record();
+        let table = table(&record, &analysis::results(&record), &mut Marks::default()).into_string();
+        let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);
+        let heads: Vec<&str> = heads.filter_map(|th| th.split(['<', '>']).nth(1)).collect();
+        let labels: Vec<(usize, &str)> = include_str!("style.css")
+            .lines()
+            .filter_map(|line| {
+                let (place, rest) = line.split_once("table.results td:nth-last-child(")?.1.split_once(")::before")?;
+                Some((place.parse().ok()?, rest.split('"').nth(1)?))
+            })
+            .collect();
+        // All but the names: workload, sweep and operation.
+        assert_eq!(labels.len() + 3, heads.len(), "{heads:?}");
+        for (place, label) in labels {
+            let head = heads[heads.len() - place];
+            let is_same =
+                label == head || head == "±" && label.starts_with("± of ") || head == "IOPS" && label == "Rate";
+            assert!(is_same, "{label} stands for {head}");
+        }
     }
 }

@@ -16,6 +16,11 @@ pub fn style(op: Op) -> &'static str {
     }
 }
 
+/// The style of a row's bars.
+pub fn style_of(row: &ResultRow) -> &'static str {
+    row.ops.one().map_or("bar step1", style)
+}
+
 /// The workload's name with the values of its sweep.
 pub fn name(row: &ResultRow) -> String {
     match words::sweep(&row.sweep, row.repetition).as_str() {
@@ -28,10 +33,11 @@ pub fn name(row: &ResultRow) -> String {
 /// chart would tell how large files are.
 const LEAST_OF_FILES: f64 = 0.1;
 
-/// What is known of the ceiling of a row's workload, reads and writes together, as far as it says something in a chart.
+/// What is known of the ceiling of a row's workload, reads and writes together, as far as it says
+/// something in a chart; nothing of several workloads.
 pub fn ceiling_of<'a>(reached: &'a [Reached], row: &ResultRow) -> Option<&'a Reached> {
-    let own = reached.iter().find(|one| (one.point, one.index) == (row.point, row.index))?;
-    let is_telling = !row.op.is_metadata() || own.share().is_some_and(|share| share >= LEAST_OF_FILES);
+    let own = reached.iter().find(|one| (one.point, Some(one.index)) == (row.point, row.index))?;
+    let is_telling = !row.is_metadata() || own.share().is_some_and(|share| share >= LEAST_OF_FILES);
     is_telling.then_some(own)
 }
 

@@ -7,8 +7,8 @@ use crate::chart::{Group, Groups, Line, Lines, Point, Scale, Step, reach};
 use crate::findings::{self, large_bytes, request_bytes};
 use crate::words;
 use analysis::ceiling::Reached;
-use analysis::{Finding, Measure, ResultRow};
-use model::{Bytes, Op};
+use analysis::{Covers, Finding, Measure, ResultRow};
+use model::{Bytes, Quantity, Setting};
 
 /// Colours and dashes, so that neighbours can be told without colour.
 const STYLES: [&str; 6] = ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
@@ -30,12 +30,14 @@ pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
 /// A chart for each axis and measure, as many lines in it as can be told apart.
 fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Markup {
     let mut charts = Markup::new();
-    let mut left: Vec<&Finding> = findings.iter().filter(|found| found.op != Op::Fsync).collect();
+    // Wholes: beside the ceiling of a mix, its parts would look as if they missed it.
+    let mut left: Vec<&Finding> = findings.iter().filter(|found| found.covers >= Covers::Workload).collect();
     while let Some(first) = left.first().copied() {
         // Large requests are told in bandwidth; beside millions of small ones they would lie on the axis.
         let is_alike = |found: &Finding| {
             let is_comparable = found.axis == first.axis && found.measure == first.measure;
-            is_comparable && is_large(rows, found) == is_large(rows, first)
+            let is_one_kind = found.is_metadata == first.is_metadata;
+            is_comparable && is_one_kind && is_large(rows, found) == is_large(rows, first)
         };
         let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) = left.into_iter().partition(|found| is_alike(found));
         let later = alike.split_off(alike.len().min(STYLES.len()));
@@ -51,8 +53,9 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
 
 fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
     let first = findings.first()?;
-    let is_plain = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<f64>().is_ok());
-    let is_size = findings.iter().flat_map(|found| &found.labels).all(|label| label.parse::<Bytes>().is_ok());
+    let quantities = || findings.iter().flat_map(|found| &found.settings).map(Setting::quantity);
+    let is_plain = quantities().all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)));
+    let is_size = quantities().all(|quantity| matches!(quantity, Quantity::Size(_)));
     if !is_plain && !is_size {
         return None;
     }
@@ -99,7 +102,15 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
             all.push(Line { name: name.to_owned(), style, points });
         }
     }
-    let what = if in_bytes { "Bandwidth in GB/s" } else { "Requests per second" };
+    // Creates and look-ups lie factors of ten apart: on an even axis, the slow ones would lie on its floor.
+    let is_metadata = first.is_metadata;
+    let lowest = highest(&all).into_iter().fold(top, f64::min);
+    let y = if is_metadata { Scale::log_between(lowest, top) } else { Scale::linear_to(top) };
+    let what = match (in_bytes, is_metadata) {
+        (true, _) => "Bandwidth in GB/s",
+        (false, true) => "Operations per second (log10)",
+        (false, false) => "Requests per second",
+    };
     let chart = Lines {
         title: format!("{what} over {}", first.axis),
         description: format!("{what} of each workload at each value of {}; the table has the figures.", first.axis),
@@ -110,7 +121,7 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         } else {
             |bytes| Bytes(bytes as u64).to_string()
         },
-        y: Scale::linear_to(top),
+        y,
         y_words: if in_bytes { gigabytes } else { words::iops },
         lines: all,
     };
@@ -126,18 +137,12 @@ fn roofs(
 ) -> Vec<Line> {
     let mut roofs: Vec<(Line, Vec<String>)> = Vec::new();
     for (found, style) in findings.iter().zip(ROOFS) {
-        let at = |(label, along): (&String, &f64)| {
-            let mine = |row: &&ResultRow| {
-                let has = |(axis, value): (&String, &String)| row.sweep.iter().any(|(a, v)| a == axis && v == value);
-                row.workload == found.workload
-                    && row.op == found.op
-                    && has((&found.axis, label))
-                    && found.others.iter().all(|(axis, value)| has((axis, value)))
-            };
+        let at = |(setting, along): (&Setting, &f64)| {
+            let mine = |row: &&ResultRow| found.has(row) && row.sweep.contains(setting);
             let y = rows.iter().find(mine).and_then(|row| ceiling_of(reached, row)).and_then(most);
             Point { x: *along, y, also: String::new() }
         };
-        let points: Vec<Point> = found.labels.iter().zip(&found.along).map(at).collect();
+        let points: Vec<Point> = found.settings.iter().zip(&found.along).map(at).collect();
         if points.iter().all(|point| point.y.is_none()) {
             continue;
         }
@@ -184,7 +189,10 @@ fn name(found: &Finding) -> String {
     let others = words::sweep(&found.others, None);
     let others = if others.is_empty() { others } else { format!(" ({others})") };
     // Most names say their direction themselves.
-    let op = if found.workload.contains(found.op.name()) { String::new() } else { format!(" {}", found.op.name()) };
+    let op = match found.ops.one() {
+        Some(op) if found.workload.contains(op.name()) => String::new(),
+        _ => format!(" {}", found.ops.name()),
+    };
     format!("{}{op}{others}", found.workload)
 }
 
@@ -194,30 +202,33 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
     let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
     let row = |found: &Finding| {
         let curve = &found.curve;
-        let label = |n: usize| found.labels.get(n).cloned().unwrap_or_default();
+        let label = |n: usize| found.label(n).unwrap_or("–").to_owned();
         let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
+        let level = |say: &dyn Fn(f64) -> String| curve.sustained.map_or_else(|| "–".to_owned(), say);
         let cells = [
             element("th", &[("scope", "row")], name(found)),
             plain("td", &found.axis),
             plain("td", say(found.values.get(curve.peak).copied().unwrap_or(0.0))),
             plain("td", label(curve.peak)),
-            plain("td", say(curve.sustained)),
-            plain("td", label(curve.knee)),
-            plain("td", label(curve.plateau_end)),
+            plain("td", level(&say)),
+            plain("td", level(&|_| label(curve.knee))),
+            plain("td", level(&|_| label(curve.plateau_end))),
         ];
         plain("tr", cells)
     };
-    let rows: Markup = findings.iter().filter(|found| found.op != Op::Fsync).map(row).collect();
-    let caption =
-        plain("caption", "Sustained: the median of the values within 5 % of the peak; it begins at the knee.");
+    let rows: Markup = findings.iter().filter(|found| found.covers != Covers::Beside).map(row).collect();
+    let caption = plain(
+        "caption",
+        "Sustained: the median of the values within 5 % of the peak; it begins at the knee. –: the last value is the peak; sweep further.",
+    );
     let table = element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
     classed("div", "scroll", table)
 }
 
 /// A figure in words.
 type Words = fn(f64) -> String;
-/// A figure of the rows of one point.
-type Figure = fn(&[&ResultRow]) -> f64;
+/// A figure of a row.
+type Figure = fn(&ResultRow) -> f64;
 
 /// The ceiling of that figure.
 type Most = fn(&Reached) -> Option<f64>;
@@ -225,19 +236,19 @@ type Most = fn(&Reached) -> Option<f64>;
 /// One axis of few values: its values side by side for each workload.
 fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
-    let mut values: Vec<&str> = Vec::new();
-    for (_, value) in rows.iter().flat_map(|row| &row.sweep) {
-        if !values.contains(&value.as_str()) {
-            values.push(value);
+    let mut values: Vec<&Setting> = Vec::new();
+    for setting in rows.iter().flat_map(|row| &row.sweep) {
+        if !values.contains(&setting) {
+            values.push(setting);
         }
     }
     if !is_one_axis || values.len() < 2 {
         return Markup::new();
     }
     let figures: [(&str, Words, Figure, Most); 3] = [
-        ("Requests per second", words::iops, |rows| rows.iter().map(|row| row.iops()).sum(), most_iops),
-        ("Bandwidth", words::bandwidth, |rows| rows.iter().map(|row| row.bytes_per_s()).sum(), most_bytes_per_s),
-        ("Mean latency", |ns| words::latency(Some(ns as u64)), mean_latency, |_| None),
+        ("Requests per second", words::iops, ResultRow::iops, most_iops),
+        ("Bandwidth", words::bandwidth, ResultRow::bytes_per_s, most_bytes_per_s),
+        ("Mean latency", |ns| words::latency(Some(ns as u64)), |row| row.latency.mean_ns().unwrap_or(0.0), |_| None),
     ];
     let mut charts = Markup::new();
     for (title, say, figure, most) in figures {
@@ -245,7 +256,7 @@ fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
         if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
             return Markup::new();
         }
-        let axis = rows.first().and_then(|row| row.sweep.first()).map_or("", |(axis, _)| axis.as_str());
+        let axis = rows.first().and_then(|row| row.sweep.first()).map_or("", Setting::axis);
         charts.push(Groups { title: format!("{title} by {axis}"), words: say, groups }.render());
     }
     classed("div", "charts", charts)
@@ -253,46 +264,42 @@ fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
 
 /// What a row's bar stands under: its workload; operations on files have little to add up to, and stand each by itself.
 fn group_of(row: &ResultRow) -> String {
-    if row.op.is_metadata() { format!("{} {}", row.workload, row.op.name()) } else { row.workload.clone() }
+    if row.is_metadata() { format!("{} {}", row.workload, row.ops.name()) } else { row.workload.clone() }
 }
 
-/// A group for each workload; repetitions as their median, reads and writes of a mix together.
+/// A group for each workload, and for workloads that ran at the same time; repetitions as their
+/// median, reads and writes of a mix together.
 fn grouped(
     rows: &[ResultRow],
-    values: &[&str],
+    values: &[&Setting],
     figure: Figure,
     most: impl Fn(&ResultRow) -> Option<f64>,
 ) -> Vec<Group> {
+    let drawn = || rows.iter().filter(|row| row.is_whole() || row.is_metadata() && row.is_addend());
     let mut names: Vec<String> = Vec::new();
-    for name in rows.iter().map(group_of) {
+    for name in drawn().map(group_of) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let bar = |name: &str, value: &str| {
-        let mine = rows.iter().filter(|row| group_of(row) == name && row.op != Op::Fsync);
-        let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.iter().any(|(_, known)| known == value)).collect();
-        let mut runs: Vec<f64> = here.chunk_by(|a, b| a.point == b.point).map(figure).collect();
+    let bar = |name: &str, value: &Setting| {
+        let mine = drawn().filter(|row| group_of(row) == name);
+        let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.contains(value)).collect();
+        let mut runs: Vec<f64> = here.iter().map(|row| figure(row)).collect();
         runs.sort_by(f64::total_cmp);
         let ceiling = here.first().and_then(|row| most(row));
-        Step { label: value.to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
+        Step { label: value.label().to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
     };
     let group =
         |name: &str| Group { name: name.to_owned(), bars: values.iter().map(|value| bar(name, value)).collect() };
     names.iter().map(|name| group(name)).collect()
 }
 
-/// In ns, weighted by requests.
-fn mean_latency(rows: &[&ResultRow]) -> f64 {
-    let sum: f64 = rows.iter().filter_map(|row| Some(row.latency.mean_ns()? * row.ios as f64)).sum();
-    sum / rows.iter().map(|row| row.ios).sum::<u64>().max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::StageKind;
+    use model::{Op, StageKind};
 
     fn charts_of(rows: &[ResultRow]) -> Markup {
         charts(rows, &[])

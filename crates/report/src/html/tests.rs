@@ -2,6 +2,7 @@
 
 use super::{render, took};
 use analysis::testing::Recorded;
+use model::counters::{Entry, Layer, Metric};
 use model::{Note, NoteKind, Op, StageKind};
 
 fn sample(name: &str) -> Recorded {
@@ -187,7 +188,7 @@ fn every_chart_of_rates_has_the_ceiling_where_it_is_known_and_every_course_its_m
     // Two charts in groups with a key, six courses with a line, and none of it in charts of latency.
     assert_eq!(page.matches("ceiling, and the share of it").count(), 2);
     assert_eq!(
-        (page.matches(">ceiling 1.63 M (node ports").count(), page.matches(", all together").count()),
+        (page.matches(">ceiling 1,627,604 (node ports").count(), page.matches(", all together").count()),
         (3, 3),
         "{page}"
     );
@@ -215,9 +216,62 @@ fn a_way_to_a_known_testbed_leaves_its_ceiling_in_place() {
 fn each_curve_of_a_sweep_has_a_ceiling_that_looks_like_it() {
     let page = render(&[&on_target("sim:cluster=vsan-four-corners", "depth = \"1..8 x2\"")]);
     assert!(page.contains("Requests per second over depth"), "{page}");
-    // Reads and writes of the mix have one ceiling, and share a line; what only reads has another.
+    // The ceiling of a mix is that of all its I/O, and so is its curve; what only reads has another.
     let (_, chart) = page.split_once("Requests per second over depth").expect("a chart");
     let (chart, _) = chart.split_once("</figure>").expect("a chart");
-    assert!(chart.contains("ceiling of mix read, mix write") && chart.contains("class=\"line roof\""), "{chart}");
-    assert!(chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof third\""), "{chart}");
+    assert!(chart.contains(">ceiling of mix all (") && chart.contains("class=\"line roof read\""), "{chart}");
+    assert!(chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof write\""), "{chart}");
+    assert!(!chart.contains("mix read") && !chart.contains("mix write"), "parts are no curves of the whole: {chart}");
+}
+
+/// A run of forty seconds on two hosts, of which nothing is to be doubted; its CPUs are this busy, in percent.
+fn sound(busy: u64) -> (Recorded, u32) {
+    const SECOND: u64 = 1_000_000_000;
+    let suite = "[stages]\nprecondition = \"1s\"\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n";
+    let mut recorded = Recorded::with_hosts(suite, 2);
+    let stage = recorded.stage(StageKind::Measure);
+    for (second, host) in (0..40).flat_map(|second| [(second, 0), (second, 1)]) {
+        recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 1_000])]);
+        let values = vec![(Metric::UserNs, SECOND * busy / 100), (Metric::IdleNs, SECOND * (100 - busy) / 100)];
+        let cpu = Entry { layer: Layer::Cpu, name: "0".into(), values };
+        recorded.counters(stage, host, second, vec![cpu]);
+    }
+    (recorded, stage)
+}
+
+fn page_of(mut recorded: Recorded) -> String {
+    recorded.end();
+    render(&[&recorded.record()])
+}
+
+/// The verdict, the line below the results and the badge.
+fn is_green(page: &str) -> [bool; 3] {
+    [
+        page.contains("No reason to doubt its figures was found"),
+        page.contains("class=\"sound\""),
+        page.contains("badge good"),
+    ]
+}
+
+#[test]
+fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
+    assert_eq!(is_green(&page_of(sound(50).0)), [true; 3]);
+    let saturated = page_of(sound(100).0);
+    assert!(saturated.contains("The CPUs of node0, node1 were used up"), "{saturated}");
+    let (mut failed, stage) = sound(50);
+    failed.fail(stage, 3, Op::Read, 5, 3_784);
+    let failed = page_of(failed);
+    assert!(failed.contains("badge bad") && failed.contains("complete, 3,784 requests failed"), "{failed}");
+    let (mut lost, stage) = sound(50);
+    lost.note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() });
+    let (mut busy, _) = sound(50);
+    busy.busy(0.97);
+    let mut short = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+    let stage = short.stage(StageKind::Measure);
+    short.interval(stage, 0, &[(Op::Read, &[100_000; 100_000])]);
+    let short = page_of(short);
+    assert!(short.contains("How far the result may be off is not known"), "{short}");
+    for page in [saturated, failed, page_of(lost), page_of(busy), short] {
+        assert_eq!(is_green(&page), [false; 3], "{page}");
+    }
 }

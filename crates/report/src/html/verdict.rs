@@ -2,15 +2,16 @@
 
 use crate::{findings, words};
 use analysis::ceiling::Reached;
-use analysis::{ResultRow, RunState};
+use analysis::trust::Evidence;
+use analysis::{Covers, ResultRow, RunState};
+use model::Record;
 use model::plan::PlannedTarget;
-use model::{Op, Record};
 
 /// A change along a sweep by less than this share is not worth a sentence of so few.
 const NOTABLE: f64 = 0.2;
 
 /// The paragraph; a run that measured nothing has a sentence.
-pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> String {
+pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached], evidence: &Evidence) -> String {
     if rows.iter().all(|row| row.ios == 0) {
         return "This run carried nothing: there is no figure to judge.".to_owned();
     }
@@ -18,28 +19,30 @@ pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> St
     sentences.extend(changed(rows));
     sentences.extend(crate::occurrences::finding(record));
     sentences.extend(ceiling(reached));
-    sentences.push(trust(record, rows));
+    sentences.push(trust(record, evidence));
     sentences.join(" ")
 }
 
-/// The highest rate and the highest bandwidth.
+/// The highest rate and the highest bandwidth of any point: of all that it carried, not of a part
+/// of it.
 fn most(rows: &[ResultRow], hosts: usize) -> String {
-    let counted = || rows.iter().filter(|row| row.op != Op::Fsync);
-    let rate = counted().max_by(|a, b| a.iops().total_cmp(&b.iops()));
-    let bandwidth = counted().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let points = || rows.iter().filter(|row| row.is_of_point());
+    let rate = points().max_by(|a, b| a.iops().total_cmp(&b.iops()));
+    let bandwidth = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     let (Some(rate), Some(bandwidth)) = (rate, bandwidth) else { return String::new() };
     let who = match hosts {
         0 | 1 => "One host".to_owned(),
         many => format!("{many} hosts together"),
     };
-    let of = |row: &ResultRow| format!("({}, {})", super::row::name(row), row.op.name());
-    let highest = format!("{} {} {}", words::iops(rate.iops()), words::rate_unit(rate.op), of(rate));
+    let of = |row: &ResultRow| format!("({}, {})", super::row::name(row), row.ops.name());
+    let unit = words::rate_unit(rate.is_metadata());
+    let highest = format!("{} {unit} {}", words::iops(rate.iops()), of(rate));
     if bandwidth.bytes == 0 {
         return format!("{who} carried at most {highest}.");
     }
     format!(
         "{who} carried at most {highest} and at most {} {}.",
-        words::gb_per_s(bandwidth.bytes_per_s()),
+        words::bandwidth(bandwidth.bytes_per_s()),
         of(bandwidth)
     )
 }
@@ -47,8 +50,9 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
 /// What the sweep changed most; the curves' own words where there are curves.
 fn changed(rows: &[ResultRow]) -> Option<String> {
     let found = analysis::findings(rows);
-    if let Some(first) = found.iter().find(|found| found.op != Op::Fsync) {
-        let odd: usize = found.iter().filter(|found| found.op != Op::Fsync).map(|found| found.curve.odd.len()).sum();
+    let wholes = || found.iter().filter(|found| found.covers >= Covers::Workload);
+    if let Some(first) = wholes().find(|found| found.covers == Covers::Point).or_else(|| wholes().next()) {
+        let odd: usize = wholes().map(|found| found.curve.odd.len()).sum();
         let more = if odd == 0 {
             String::new()
         } else {
@@ -57,9 +61,10 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
         return Some(format!("{}{more}", findings::sentence(first, rows)));
     }
     let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
-    for base in rows.iter().filter(|row| row.op != Op::Fsync && row.complete && row.iops() > 0.0) {
-        let alike = |row: &&ResultRow| row.workload == base.workload && row.op == base.op && row.sweep != base.sweep;
-        for other in rows.iter().filter(alike).filter(|row| row.complete && row.point > base.point) {
+    let wholes = || rows.iter().filter(|row| row.is_whole() && row.complete);
+    for base in wholes().filter(|row| row.iops() > 0.0) {
+        let alike = |row: &&ResultRow| row.workload == base.workload && row.ops == base.ops && row.sweep != base.sweep;
+        for other in wholes().filter(alike).filter(|row| row.point > base.point) {
             let change = (other.iops() / base.iops()).max(f64::MIN_POSITIVE).ln().abs();
             if deepest.is_none_or(|(most, ..)| change > most) {
                 deepest = Some((change, base, other));
@@ -74,12 +79,12 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
     Some(format!(
         "What changed most is {} {}: from {} to {} its rate went from {} to {} {} ({}).",
         base.workload,
-        base.op.name(),
+        base.ops.name(),
         words::sweep(&base.sweep, None),
         words::sweep(&other.sweep, None),
         words::iops(base.iops()),
         words::iops(other.iops()),
-        words::rate_unit(base.op),
+        words::rate_unit(base.is_metadata()),
         crate::compare::percent(share * 100.0)
     ))
 }
@@ -98,33 +103,27 @@ fn ceiling(reached: &[Reached]) -> Option<String> {
 }
 
 /// Whether to believe it.
-fn trust(record: &Record, rows: &[ResultRow]) -> String {
-    let state = analysis::run_state(record);
-    let errors: u64 = rows.iter().map(ResultRow::error_count).fold(0, u64::saturating_add);
-    let doubted = rows.iter().filter(|row| crate::doubts::is_shown(row)).count();
-    let mut text = String::new();
-    if state != RunState::Complete {
-        text.push_str(&format!("The run is {}. ", words::run_state(&state)));
-    }
-    if errors > 0 {
-        text.push_str(&format!("{} failed. ", words::counted(errors, "request")));
-    }
+fn trust(record: &Record, evidence: &Evidence) -> String {
+    let mut said = Vec::new();
     let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
     if targets.any(|target| target.kind == PlannedTarget::Simulated) {
-        text.push_str("The target was simulated. ");
+        said.push("The target was simulated.".to_owned());
     }
     let shrunk = words::shrunk(record.plan.scale, "were");
     if !shrunk.is_empty() {
-        text.push_str(&format!("{shrunk}: it is no measure of the full suite. "));
+        said.push(format!("{shrunk}: it is no measure of the full suite."));
     }
-    text.push_str(&match doubted {
-        0 => "No reason to doubt its figures was found.".to_owned(),
-        some => format!(
-            "There are reasons to doubt {some} of its {}; they stand below.",
-            words::counted(rows.len() as u64, "result")
-        ),
-    });
-    text
+    let state = analysis::run_state(record);
+    if state != RunState::Complete {
+        said.push(format!("The run is {}.", words::run_state(&state)));
+    }
+    // How the run ended is said above, with its reason.
+    let reasons = Evidence { is_complete: true, ..*evidence };
+    said.extend(crate::trust::sentences(&reasons));
+    if evidence.is_sound() {
+        said.push("No reason to doubt its figures was found.".to_owned());
+    }
+    said.join(" ")
 }
 
 fn are(count: usize, noun: &str) -> String {
@@ -135,9 +134,14 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::Warning;
     use analysis::testing::Recorded;
-    use model::StageKind;
+    use analysis::{Ops, Warning};
+    use model::{Op, StageKind};
+
+    /// The paragraph of a run with these results, by what is found of them.
+    fn judged(record: &Record, rows: &[ResultRow]) -> String {
+        paragraph(record, rows, &[], &crate::trust::evidence(record, rows, &[]))
+    }
 
     fn told(suite: &str, counts: &[usize], ended: bool) -> String {
         let mut recorded = Recorded::new(suite);
@@ -150,7 +154,7 @@ mod tests {
             recorded.end();
         }
         let record = recorded.record();
-        paragraph(&record, &analysis::results(&record), &[])
+        judged(&record, &analysis::results(&record))
     }
 
     #[test]
@@ -173,22 +177,63 @@ mod tests {
         recorded.end();
         let record = recorded.record();
         let mut rows = analysis::results(&record);
-        (rows[0].op, rows[0].bytes) = (Op::Stat, 0);
-        let text = paragraph(&record, &rows, &[]);
+        (rows[0].ops, rows[0].bytes) = (Ops::One(Op::Stat), 0);
+        let text = judged(&record, &rows);
         assert!(text.starts_with("One host carried at most 90.0 op/s (w, stat). "), "{text}");
+    }
+
+    #[test]
+    fn the_headline_is_what_a_mix_carried_and_not_its_larger_half() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"70%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 14_088]), (Op::Write, &[1_000; 6_031])]);
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(
+            text.starts_with("One host carried at most 20,119 IOPS (mix, all) and at most 78.6 MiB/s (mix, all)."),
+            "{text}"
+        );
+        assert!(!text.contains("14,088"), "{text}");
+    }
+
+    #[test]
+    fn the_headline_of_workloads_at_the_same_time_is_that_of_all_of_them() {
+        let group = "[[workload]]\nname = \"a\"\ngroup = \"g\"\n[[workload]]\nname = \"b\"\ngroup = \"g\"\n";
+        let mut recorded = Recorded::new(group);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.side_by_side(stage, 0, &[(0, Op::Read, &[1_000; 40]), (1, Op::Read, &[1_000; 50])]);
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(text.starts_with("One host carried at most 90.0 IOPS (a + b, all)"), "{text}");
+    }
+
+    #[test]
+    fn the_curve_of_a_mix_is_that_of_the_whole() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"m\"\nread = \"50%\"\n[sweep]\ndepth = \"1..8 x2\"\n");
+        let first = recorded.stage(StageKind::Measure);
+        for (number, count) in (0..).zip([10, 20, 40, 41]) {
+            recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; count]), (Op::Write, &vec![1_000; count])]);
+        }
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(text.contains("m all over depth: peak 82.0 IOPS") && !text.contains("m read over"), "{text}");
     }
 
     #[test]
     fn only_doubts_that_stand_below_are_counted() {
         let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 100])]);
+        let values: Vec<u64> = (0..1_000u64).map(|n| 1_000 + n % 100).collect();
+        (0..40).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &values)]));
         recorded.end();
         let record = recorded.record();
         let mut rows = analysis::results(&record);
         let mut told = |warnings: Vec<Warning>| {
             rows[0].warnings = warnings;
-            paragraph(&record, &rows, &[])
+            judged(&record, &rows)
         };
         let thin = |quantile| Warning::ThinTail { quantile, beyond: 3 };
         // No table has the p99.99: its doubt has no figure to stand beside.
@@ -196,8 +241,20 @@ mod tests {
         assert!(unseen.ends_with("No reason to doubt its figures was found."), "{unseen}");
         for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]] {
             let text = told(seen);
-            assert!(text.ends_with("There are reasons to doubt 1 of its 1 result; they stand below."), "{text}");
+            assert!(text.ends_with("There are reasons to doubt the result; they stand below."), "{text}");
+            assert!(!text.contains("No reason"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_run_too_short_for_an_interval_is_not_called_sound() {
+        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000_000])]);
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(text.contains("How far the result may be off is not known") && !text.contains("No reason"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::chart::{Bands, Line, Lines, Point, Scale, reach};
 use crate::moment::{latency_words, time_words};
 use crate::words;
 use analysis::ceiling::{Limit, Reached};
-use analysis::{QUANTILES, ResultRow, SeriesPoint, series};
+use analysis::{Covers, Ops, QUANTILES, ResultRow, SeriesPoint, series};
 use model::{Histogram, Op, Record};
 
 /// More places than this on a line cannot be told apart on a page.
@@ -25,7 +25,7 @@ const POINTS_OF_PAGE: usize = 800;
 /// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
-/// A section for each workload of each point.
+/// A section for each workload of each point, and for those that ran at the same time.
 pub fn sections(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
     let fineness = Fineness::of(points.clone().count());
@@ -61,38 +61,51 @@ impl Fineness {
 fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: Fineness) -> Markup {
     let most = fineness.points;
     let Some(first) = rows.first() else { return Markup::new() };
-    let all = rows.iter().map(|row| (row.op, series(record, first.stage, row.index, row.op, most)));
+    let all = rows.iter().map(|row| (row.ops, series(record, row, most)));
     let mut intervals = 0;
-    let drawn: Vec<(Op, Vec<SeriesPoint>)> = all
-        .map(|(op, series)| {
+    let drawn: Vec<(Ops, Vec<SeriesPoint>)> = all
+        .map(|(ops, series)| {
             intervals = series.intervals;
-            (op, series.points)
+            (ops, series.points)
         })
         .collect();
     let instants = crate::occurrences::on_axis(record, first.stage);
-    let mut charts = rate(&drawn, ceiling_of(reached, first)).render_with(&instants);
-    for (op, points) in &drawn {
-        charts.push(latency(*op, points, rows.len() > 1).render_with(&instants));
-        if let Some(map) = latency_map::map(*op, points, rows.len() > 1, fineness.bands) {
+    let is_metadata = rows.iter().any(ResultRow::is_metadata);
+    let mut charts = rate(&drawn, is_metadata, ceiling_of(reached, first)).render_with(&instants);
+    // Of a total beside its parts, a page of many sections has the rate alone.
+    let is_full = fineness.points == MOST_POINTS || rows.len() == 1;
+    let detailed: Vec<&(Ops, Vec<SeriesPoint>)> =
+        drawn.iter().filter(|(ops, _)| is_full || ops.one().is_some()).collect();
+    for (ops, points) in &detailed {
+        charts.push(latency(*ops, points, rows.len() > 1).render_with(&instants));
+        // A map of several operations would show their levels beside each other: theirs do so by name.
+        let is_mapped = ops.one().is_some() || rows.len() == 1;
+        if let Some(map) = latency_map::map(*ops, points, rows.len() > 1, fineness.bands).filter(|_| is_mapped) {
             charts.push(map.render_with(&instants));
         }
     }
-    charts.push(host_course::chart(record, (first.stage, first.index), most, &instants));
-    charts.push(distribution(rows, fineness.steps).render());
-    charts.push(figures(rows));
+    if let Some(work) = first.index {
+        charts.push(host_course::chart(record, (first.stage, work), most, &instants));
+    }
+    let told: Vec<&ResultRow> = rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
+    charts.push(distribution(&told, fineness.steps).render());
+    charts.push(figures(&told));
     let mut content = plain("h2", name(first));
-    content.push(classed("p", "lead", words::work(&first.work, first.workers)));
-    if let Some(others) = others(record, first) {
+    content.push(match first.work() {
+        Some(work) => classed("p", "lead", words::work(work, first.workers)),
+        None => classed("p", "lead", "These workloads ran at the same time: all their requests together."),
+    });
+    if let Some(others) = others(record, first).filter(|_| first.index.is_some()) {
         content.push(classed("p", "lead", format!("At the same time as {others}.")));
     }
-    for row in rows.iter().filter(|row| row.op != Op::Fsync) {
+    for row in rows.iter().filter(|row| row.covers != Covers::Beside) {
         if let Some(done) = row.done {
-            content.push(classed("p", "lead", format!("{}: {}.", row.op.name(), words::done(row, &done))));
+            content.push(classed("p", "lead", format!("{}: {}.", row.ops.name(), words::done(row, &done))));
         }
     }
     content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len()), most));
     content.push(classed("div", "charts", charts));
-    content.push(data(&drawn, intervals));
+    content.push(data(&detailed, is_metadata, intervals));
     classed("section", "workload", content)
 }
 
@@ -122,7 +135,7 @@ fn end_s(point: &SeriesPoint) -> f64 {
     point.start_s + point.length_s
 }
 
-fn time_axis(series: &[(Op, Vec<SeriesPoint>)]) -> Scale {
+fn time_axis(series: &[(Ops, Vec<SeriesPoint>)]) -> Scale {
     Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
 }
 
@@ -137,15 +150,15 @@ pub fn line_of(op: Op) -> &'static str {
     }
 }
 
-/// Whether the operations are on whole files.
-fn is_files(series: &[(Op, Vec<SeriesPoint>)]) -> bool {
-    series.iter().any(|(op, _)| op.is_metadata())
+/// The style of a row's line.
+fn line_of_row(ops: Ops) -> &'static str {
+    ops.one().map_or("line sixth", line_of)
 }
 
-fn rate(series: &[(Op, Vec<SeriesPoint>)], reached: Option<&Reached>) -> Lines {
-    let line = |(op, points): &(Op, Vec<SeriesPoint>)| Line {
-        name: op.name().to_owned(),
-        style: line_of(*op),
+fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&Reached>) -> Lines {
+    let line = |(ops, points): &(Ops, Vec<SeriesPoint>)| Line {
+        name: ops.name().to_owned(),
+        style: line_of_row(*ops),
         points: points.iter().map(rate_at).collect(),
     };
     let mut lines: Vec<Line> = series.iter().map(line).collect();
@@ -156,7 +169,7 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)], reached: Option<&Reached>) -> Lines {
     lines.extend(ceiling.map(|limit| roof(series, limit, top)));
     let description = format!("From {} to {} requests per second", words::iops(least.min(most)), words::iops(most));
     Lines {
-        title: format!("{} over time", if is_files(series) { "Operations per second" } else { "IOPS" }),
+        title: format!("{} over time", if is_metadata { "Operations per second" } else { "IOPS" }),
         description,
         x: time_axis(series),
         x_name: "time",
@@ -168,7 +181,7 @@ fn rate(series: &[(Op, Vec<SeriesPoint>)], reached: Option<&Reached>) -> Lines {
 }
 
 /// The ceiling from the first place to the last; a name alone where it lies far above the picture, which ends at `top`.
-fn roof(series: &[(Op, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
+fn roof(series: &[(Ops, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
     let ends = series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
     let at = |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
     let points = if limit.iops <= top { ends.map(|ends| ends.map(at).to_vec()) } else { None };
@@ -190,7 +203,7 @@ fn rate_at(point: &SeriesPoint) -> Point {
 pub const LATENCIES: [(&str, &str, f64); 4] =
     [("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999), ("max", "line max", 2.0)];
 
-fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
+fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
     let value = |point: &SeriesPoint, share: f64| {
         let ns = if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
         ns.map(|ns| (ns as f64).max(1.0))
@@ -207,7 +220,7 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
     let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     Lines {
-        title: if is_mix { format!("Latency over time, {op}") } else { "Latency over time".to_owned() },
+        title: if is_mix { format!("Latency over time, {}", ops.name()) } else { "Latency over time".to_owned() },
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
         x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
         x_name: "time",
@@ -219,8 +232,8 @@ fn latency(op: Op, points: &[SeriesPoint], is_mix: bool) -> Lines {
 }
 
 /// Latency against the share of requests that did not exceed it, on an axis of nines.
-fn distribution(rows: &[ResultRow], steps: u32) -> Lines {
-    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.op, &row.latency, steps)).collect();
+fn distribution(rows: &[&ResultRow], steps: u32) -> Lines {
+    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.ops, &row.latency, steps)).collect();
     let all = || lines.iter().flat_map(|line| &line.points);
     let values = || all().filter_map(|point| point.y);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -237,21 +250,21 @@ fn distribution(rows: &[ResultRow], steps: u32) -> Lines {
     }
 }
 
-fn quantiles(op: Op, latency: &Histogram, fine: u32) -> Line {
+fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
     let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
     let steps = if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
     let point = |step: u32| {
         let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
         Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)), also: String::new() }
     };
-    Line { name: op.name().to_owned(), style: line_of(op), points: (0..steps).map(point).collect() }
+    Line { name: ops.name().to_owned(), style: line_of_row(ops), points: (0..steps).map(point).collect() }
 }
 
 /// The quantiles in figures, as far as requests support them.
-fn figures(rows: &[ResultRow]) -> Markup {
+fn figures(rows: &[&ResultRow]) -> Markup {
     let mut head = element("th", &[("scope", "col")], "");
     for row in rows {
-        let words = format!("{}, {}", row.op, words::counted(row.ios, "request"));
+        let words = format!("{}, {}", row.ops.name(), words::counted(row.ios, "request"));
         head.push(element("th", &[("scope", "col"), ("class", "number")], words));
     }
     let line = |name: &str, value: &dyn Fn(&ResultRow) -> Markup| {
@@ -291,19 +304,19 @@ fn share_words(share: f64) -> String {
 }
 
 /// The numbers behind the charts, for those who would rather read them.
-fn data(series: &[(Op, Vec<SeriesPoint>)], intervals: usize) -> Markup {
+fn data(series: &[&(Ops, Vec<SeriesPoint>)], is_metadata: bool, intervals: usize) -> Markup {
     let mut head = element("th", &[("scope", "col"), ("class", "number")], "Time");
     head.push(element("th", &[("scope", "col")], "Op"));
-    let rate = if is_files(series) { "op/s" } else { "IOPS" };
+    let rate = words::rate_unit(is_metadata);
     for word in ["Requests", rate, "MiB/s", "p50", "p99", "p99.9", "Max"] {
         head.push(element("th", &[("scope", "col"), ("class", "number")], word));
     }
     let mut body = Markup::new();
     let rows = series.iter().map(|(_, points)| points.len()).max().unwrap_or(0);
     for index in 0..rows {
-        for (op, points) in series {
+        for (ops, points) in series {
             if let Some(point) = points.get(index) {
-                body.push(plain("tr", data_row(*op, point)));
+                body.push(plain("tr", data_row(*ops, point)));
             }
         }
     }
@@ -316,11 +329,11 @@ fn data(series: &[(Op, Vec<SeriesPoint>)], intervals: usize) -> Markup {
     plain("details", [plain("summary", summary), classed("div", "scroll", table)])
 }
 
-fn data_row(op: Op, point: &SeriesPoint) -> Markup {
+fn data_row(ops: Ops, point: &SeriesPoint) -> Markup {
     let quantile = |share| words::latency(point.latency.quantile_ns(share));
     let number = |text: String| classed("td", "number", text);
     let mut cells = number(time_words(end_s(point)));
-    cells.push(plain("td", op.name()));
+    cells.push(plain("td", ops.name()));
     cells.push(number(words::count(point.ios)));
     cells.push(number(words::iops(point.iops())));
     cells.push(number(words::mib_per_s(point.bytes_per_s())));
@@ -345,9 +358,9 @@ mod tests {
     fn quantiles_end_where_too_few_requests_lie_beyond() {
         let mut latency = Histogram::new();
         (0..10_000).for_each(|value| latency.record(value));
-        let last = quantiles(Op::Read, &latency, STEPS).points.last().cloned().expect("points");
+        let last = quantiles(Ops::One(Op::Read), &latency, STEPS).points.last().cloned().expect("points");
         assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
-        assert!(quantiles(Op::Read, &Histogram::new(), STEPS).points.is_empty());
+        assert!(quantiles(Ops::One(Op::Read), &Histogram::new(), STEPS).points.is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod bar;
 pub(crate) mod progress;
 
 use bar::Bar;
-use model::{Event, OccurrenceKind, Plan};
+use model::{Event, OccurrenceKind, Plan, printable};
 pub(crate) use progress::Goal;
 pub use progress::name as stage_name;
 use std::io::Write;
@@ -16,8 +16,8 @@ pub use progress::Progress;
 pub enum Mode {
     /// Nothing.
     Quiet,
-    /// A bar for each stage, for eyes.
-    Terminal,
+    /// A bar for each stage, for eyes; on a terminal of so many columns, where that is known.
+    Terminal(Option<usize>),
     /// A line for each stage and every ten seconds in between, for logs.
     Lines,
 }
@@ -44,7 +44,7 @@ impl Live {
     pub fn new(mode: Mode, plan: &Plan) -> Live {
         let view = match mode {
             Mode::Quiet => View::Quiet,
-            Mode::Terminal => View::Bar(Bar::new()),
+            Mode::Terminal(room) => View::Bar(Bar::new(room)),
             Mode::Lines => View::Lines { out: Box::new(std::io::stderr()), next_ns: LINE_EVERY_NS },
         };
         let hosts = plan.hosts.iter().filter(|_| plan.hosts.len() > 1).map(|host| host.hostname.clone()).collect();
@@ -77,11 +77,11 @@ impl Live {
             },
             View::Lines { out, next_ns } => {
                 if let Some(line) = happened {
-                    let _ = writeln!(out, "{line}");
+                    let _ = writeln!(out, "{}", printable::line(&line));
                 }
                 for line in lines(event, &self.progress, next_ns) {
                     // Nobody reads it any more: no reason to end a run.
-                    let _ = writeln!(out, "{line}");
+                    let _ = writeln!(out, "{}", printable::line(&line));
                 }
             }
         }
@@ -162,6 +162,16 @@ mod tests {
         }
         recorded.end();
         insta::assert_snapshot!(log(&recorded.record()));
+    }
+
+    #[test]
+    fn fsyncs_are_no_io_of_the_rate() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Write, &[1_000; 500]), (Op::Fsync, &[9_000; 500])]);
+        recorded.end();
+        let text = log(&recorded.record());
+        assert!(text.contains("500 IOPS") && !text.contains("1,000 IOPS"), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::words;
 use model::plan::{HostStage, Point, Stage, Stop};
-use model::{Event, Histogram, IntervalSample, Nanos, Plan, StageEnd, StageKind};
+use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd, StageKind};
 use std::collections::BTreeMap;
 
 /// What a rate of requests for blocks counts.
@@ -88,7 +88,8 @@ impl Figures {
         }
         for op in &sample.ops {
             self.errors += op.error_count();
-            if sample.phase.counts() {
+            // As in results, an fsync is no I/O of the whole.
+            if sample.phase.counts() && op.op != Op::Fsync {
                 self.ios += op.ios;
                 self.bytes += op.bytes;
                 // An agent's own samples; one that is no histogram is refused where it is recorded.
@@ -170,6 +171,7 @@ impl Progress {
             | Event::Note(_)
             | Event::Happened(_)
             | Event::HostStarted(_)
+            | Event::HostEnded(_)
             | Event::RunEnded { .. } => {}
         }
     }
@@ -216,7 +218,10 @@ impl Progress {
             return String::new();
         }
         let left = self.elapsed_ns() as f64 * (1.0 - share) / share;
-        format!("ETA {}", Nanos((left / 1e9).ceil() as u64 * 1_000_000_000))
+        match (left / 1e9).ceil() as u64 {
+            0 => String::new(),
+            seconds => format!("ETA {}", Nanos(seconds.saturating_mul(1_000_000_000))),
+        }
     }
 
     /// The whole stage in a line.
@@ -224,7 +229,7 @@ impl Progress {
         let Some((_, current)) = self.line() else { return String::new() };
         let how = match &self.ended {
             Some(StageEnd::Interrupted) => "  (interrupted)",
-            Some(StageEnd::Failed(_)) => "  (failed)",
+            Some(StageEnd::Failed(_) | StageEnd::Panicked(_)) => "  (failed)",
             _ => "",
         };
         let time = Nanos(current.elapsed_ns);

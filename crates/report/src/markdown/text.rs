@@ -2,6 +2,7 @@
 
 use super::nodes::{Element, Node};
 use super::{Chart, Links, picture};
+use model::printable;
 
 /// Writes blocks, and collects the charts on its way.
 pub struct Writer<'a> {
@@ -214,7 +215,7 @@ pub fn escaped(text: &str) -> String {
                 safe.push('\\');
                 safe.push(c);
             }
-            c if c.is_control() => safe.push(' '),
+            c if printable::acts(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

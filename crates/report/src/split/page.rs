@@ -3,35 +3,49 @@
 use super::{By, windowed};
 use crate::chart::{Bar, Bars};
 use crate::html::markup::{Markup, classed, element, plain};
-use crate::html::{name, style};
+use crate::html::{name, style_of};
 use crate::words;
 use analysis::{ResultRow, Share};
 use model::Record;
 
 /// A run of more results than this has them in `plimsoll show --by` only: the page would be all tables.
-const MOST_RESULTS: usize = 24;
+const MOST_RESULTS: usize = 18;
 
-/// The results taken apart; nothing where there is one part only.
+/// The results taken apart; nothing where there is one part only. The parts of one result are held at a time: each has a whole histogram.
 pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
-    let parts: Vec<(&ResultRow, Vec<Share>)> = rows.iter().map(|row| (row, by.shares(record, row))).collect();
-    if parts.iter().all(|(_, shares)| shares.len() < 2) {
+    let (mut spreads, mut tables, mut has_several) = (Markup::new(), Markup::new(), false);
+    // Parts by label or place are a few and are the finding; hosts are many, and mostly alike.
+    let is_folded = by == By::Host;
+    for (number, row) in rows.iter().enumerate() {
+        let shares = by.shares(record, row);
+        has_several |= shares.len() > 1;
+        // Of many results, the wholes: how hosts shared the parts of a mix is in the folds.
+        let is_told = row.is_whole() || rows.len() <= MOST_RESULTS;
+        if is_folded
+            && is_told
+            && let Some(spread) = spread_row(row, &shares)
+        {
+            spreads.push(spread);
+        }
+        if number >= MOST_RESULTS {
+            continue;
+        }
+        if is_folded {
+            let summary = plain("summary", format!("{}, {}, by {}", name(row), row.ops.name(), by.head()));
+            tables.push(plain("details", [summary, one(row, shares, by)]));
+        } else {
+            tables.push(plain("h3", format!("{}, {}", name(row), row.ops.name())));
+            tables.push(one(row, shares, by));
+        }
+    }
+    if !has_several {
         return Markup::new();
     }
     let mut content = plain("h2", format!("By {}", by.head()));
-    // Parts by label or place are a few and are the finding; hosts are many, and mostly alike.
-    let is_folded = by == By::Host;
     if is_folded {
-        content.push(spread(&parts, by));
+        content.push(spread(spreads, by));
     }
-    for (row, shares) in parts.into_iter().take(MOST_RESULTS) {
-        if is_folded {
-            let summary = plain("summary", format!("{}, {}, by {}", name(row), row.op.name(), by.head()));
-            content.push(plain("details", [summary, one(row, shares, by)]));
-        } else {
-            content.push(plain("h3", format!("{}, {}", name(row), row.op.name())));
-            content.push(one(row, shares, by));
-        }
-    }
+    content.push(tables);
     if rows.len() > MOST_RESULTS {
         let text = format!(
             "The first {MOST_RESULTS} of {} are shown; `plimsoll show RUN --by {}` has all.",
@@ -44,13 +58,12 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
 }
 
 /// A line for each result: its slowest part, the one in the middle and its fastest, and how far they lie apart.
-fn spread(parts: &[(&ResultRow, Vec<Share>)], by: By) -> Markup {
+fn spread(body: Markup, by: By) -> Markup {
     let head = ["Result", "Op", "Slowest", "", "In the middle", "Fastest", "", "Slowest to fastest"];
     let head = head.into_iter().zip(0..).map(|(word, column)| {
         element("th", &[("scope", "col"), ("class", if matches!(column, 2 | 4 | 5 | 7) { "number" } else { "" })], word)
     });
     let head = plain("thead", plain("tr", head.collect::<Markup>()));
-    let body: Markup = parts.iter().filter_map(|(row, shares)| spread_row(row, shares)).collect();
     let caption = plain(
         "caption",
         format!(
@@ -71,7 +84,7 @@ fn spread_row(row: &ResultRow, shares: &[Share]) -> Option<Markup> {
     let apart = if fastest.iops() > 0.0 { words::share(slowest.iops() / fastest.iops()) } else { "–".to_owned() };
     let cells = [
         element("th", &[("scope", "row")], name(row)),
-        plain("td", row.op.name()),
+        plain("td", row.ops.name()),
         number(words::iops(slowest.iops())),
         plain("td", &slowest.name),
         number(words::iops(middle.iops())),
@@ -86,7 +99,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
     let all = shares.len();
     let (shown, left_out) = windowed(shares);
     let bar =
-        |share: &Share| Bar { name: share.name.clone(), parts: vec![(style(row.op), share.iops())], ceiling: None };
+        |share: &Share| Bar { name: share.name.clone(), parts: vec![(style_of(row), share.iops())], ceiling: None };
     let bars = Bars {
         title: format!("Requests per second by {}", by.head()),
         words: words::iops,
@@ -108,7 +121,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 }
 
 fn table(row: &ResultRow, shares: &[Share], by: By) -> Markup {
-    let rate = words::rate_unit(row.op);
+    let rate = words::rate_unit(row.is_metadata());
     let head =
         [by.head(), "Workers", "Requests", rate, "Of all", "MiB/s", "p50", "p99", "Max", "Errors"].into_iter().zip(0..);
     let head = head.map(|(word, column)| {

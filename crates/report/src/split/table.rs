@@ -1,9 +1,9 @@
 //! Parts of the results as tables for the terminal.
 
 use super::By;
+use crate::columns::{self, Column};
 use crate::words;
 use analysis::{ResultRow, Share};
-use comfy_table::{CellAlignment, Table, presets};
 use model::Record;
 
 /// A table for each result: its parts, the longest first, so that what a reader looks for stands at the ends.
@@ -15,27 +15,20 @@ pub fn results(record: &Record, by: By) -> String {
 
 fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     let title = match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => format!("{}, {}", row.workload, row.op.name()),
-        sweep => format!("{} ({sweep}), {}", row.workload, row.op.name()),
+        "" => format!("{}, {}", row.workload, row.ops.name()),
+        sweep => format!("{} ({sweep}), {}", row.workload, row.ops.name()),
     };
     if shares.is_empty() {
         return format!("{title}: no part has a {}\n", by.head());
     }
     // The sort is stable: hosts with the same rate stay in the order of the plan.
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let rate = words::rate_unit(row.op);
-    table.set_header([by.head(), "workers", "requests", rate, "share", "MiB/s", "p50", "p99", "max", "errors"]);
-    shares.iter().for_each(|share| {
-        table.add_row(cells(row, share));
-    });
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    format!("{title}\n{lines}")
+    let heads =
+        ["workers", "requests", words::rate_unit(row.is_metadata()), "share", "MiB/s", "p50", "p99", "max", "errors"];
+    let mut table = vec![Column::names(by.head())];
+    table.extend(heads.map(Column::figures));
+    shares.iter().for_each(|share| columns::row(&mut table, cells(row, share)));
+    format!("{title}\n{}", columns::render(&table))
 }
 
 /// A part's name and figures; of the latencies those that a straggler shows in.

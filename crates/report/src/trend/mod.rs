@@ -160,7 +160,10 @@ mod tests {
         let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
         let found = trend(&records.iter().collect::<Vec<_>>());
         assert_eq!((nothing(&found), few_runs(&found)), (None, None));
-        insta::assert_snapshot!(table(&found, &runs));
+        insta::assert_snapshot!(table(&found, &runs, None));
+        let narrow = table(&found, &runs, Some(80));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("Left out, because the terminal is narrow: "), "{narrow}");
         let told = "since <night-9>.plimsoll, 2026-01-11 03:04:05 UTC; new with it: Linux 6.18.0 (was Linux 6.12.0).";
         let escaped = told.replace('<', "&lt;").replace('>', "&gt;");
         let page = page(&found, &runs);
@@ -177,7 +180,7 @@ mod tests {
         let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
         let found = trend(&records.iter().collect::<Vec<_>>());
         let words = "7 runs are too few for a change of level to be told, however large it is";
-        assert!(table(&found, &runs).contains(words) && page(&found, &runs).contains(words));
+        assert!(table(&found, &runs, None).contains(words) && page(&found, &runs).contains(words));
         assert!(!page(&found, &runs).contains("No figure changed its level"));
     }
 

@@ -32,7 +32,7 @@ fn list(sentences: impl Iterator<Item = String>) -> Markup {
 
 fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let of = |here: &TrendPoint| {
-        let name = format!("{} {}", point(&here.key), here.key.op.name());
+        let name = format!("{} {}", point(&here.key), here.key.ops.name());
         let all = here.series.iter().flat_map(|followed| followed.changes.iter().map(move |found| (followed, found)));
         all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs))).collect::<Vec<_>>()
     };
@@ -47,7 +47,7 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
 }
 
 fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
-    let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.op.name()));
+    let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.ops.name()));
     let latest = trend.latest.others.iter().flat_map(|other| &other.points).find(|point| point.key == here.key);
     content.push(list(latest.iter().flat_map(|point| &point.differences).map(|found| {
         let (figure, by, ends) = (metric(found.metric), percent(found.percent), interval(found.interval));

@@ -1,28 +1,32 @@
 //! A trend for the terminal.
 
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
+use crate::columns::{self, Column, Want};
 use crate::compare::{interval, metric, percent, point, value, verdict};
+use crate::folded::folded;
 use crate::words;
 use analysis::trend::{Trend, TrendPoint};
-use comfy_table::{CellAlignment, Table, presets};
 
-/// One block for each point: its figures run by run, changes of level, and the latest run against its level.
-pub fn table(trend: &Trend, runs: &[Named<'_>]) -> String {
+/// One block for each point: its figures run by run, changes of level, and the latest run against its level; for a terminal of so many columns,
+/// `None` is no terminal.
+pub fn table(trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
     let mut text = format!("{} in the order of time\n", words::counted(trend.runs.len() as u64, "run"));
     text.extend(set_apart(trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
-    text.extend(trend.points.iter().map(|point| block(point, trend, runs)));
+    text.extend(trend.points.iter().map(|point| block(point, trend, runs, room)));
     text.extend(few_runs(trend).map(|few| format!("{few}\n")));
     text.push_str(&format!("{LEGEND}\n"));
-    text
+    room.map_or_else(|| text.clone(), |room| folded(&text, room))
 }
 
-fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> String {
-    let mut text = format!("{} {}\n", point(&here.key), here.key.op.name());
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let figures = here.series.iter().flat_map(|followed| [metric(followed.metric), "95 % interval"]);
-    table.set_header(["run", "began"].into_iter().chain(figures));
+fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
+    let mut text = format!("{} {}\n", point(&here.key), here.key.ops.name());
+    let mut table = vec![Column::names("run"), Column::names("began").want(Want::Spare(1))];
+    table.extend(here.series.iter().flat_map(|followed| {
+        let figure = metric(followed.metric);
+        let interval = Column::figures("95 % interval").want(Want::Spare(0));
+        [Column::figures(figure), interval.called(&format!("95 % interval of {figure}"))]
+    }));
     for place in 0..trend.runs.len() {
         let Some(run) = run(trend, runs, place) else { continue };
         let mut cells = vec![run.name.to_owned(), words::utc(run.record.started_unix_ns)];
@@ -36,13 +40,9 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> String {
                 ends.map_or_else(|| "–".to_owned(), |ends| format!("{} to {}", shown(ends.low), shown(ends.high))),
             );
         }
-        table.add_row(cells);
+        columns::row(&mut table, cells);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 2 } else { 0 }, 2));
-        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    text.extend(table.lines().map(|line| format!("{}\n", line.trim_end())));
+    text.push_str(&columns::within(table, room));
     for followed in &here.series {
         text.extend(followed.changes.iter().map(|found| format!("  ► {}\n", change(followed, found, trend, runs))));
     }

@@ -89,7 +89,7 @@ pub fn clock(ns: u64) -> String {
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it.
 pub fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    text.chars().map(|c| if model::printable::acts(c) { '?' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -192,7 +192,11 @@ impl State {
                     host.workers = counted::of_workers(sample);
                 }
             }
-            Event::StageStarted { .. } | Event::PointAdded(_) | Event::HostStarted(_) | Event::RunEnded { .. } => {}
+            Event::StageStarted { .. }
+            | Event::PointAdded(_)
+            | Event::HostStarted(_)
+            | Event::HostEnded(_)
+            | Event::RunEnded { .. } => {}
         }
     }
 

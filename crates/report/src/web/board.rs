@@ -5,9 +5,10 @@ use super::metrics::{self, Detail, Kernel, Requests, Scrape};
 use super::track::{Slot, Track};
 use crate::html::markup::Markup;
 use crate::watch::counted::{self, Counted};
+use analysis::trust::Evidence;
 use model::testbed::HostFacts;
 use model::{
-    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind, Plan, Record,
+    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind, Op, Plan, Record,
     RunEnd, StageEnd,
 };
 use std::collections::{BTreeSet, VecDeque};
@@ -66,14 +67,20 @@ pub struct HostBoard {
     pub kernel: Track<System>,
 }
 
-/// Results and doubts in markup; none where nothing was measured.
+/// Results and doubts in markup, and what was found of them; none where nothing was measured.
 #[derive(Clone, Debug)]
-pub struct Judged(Option<Markup>);
+pub struct Judged(Option<(Markup, Evidence)>);
 
 /// Computes results and doubts, which takes its time for a long run.
 pub fn judge(record: &Record) -> Judged {
-    let rows = analysis::results(record);
-    Judged((!rows.is_empty()).then(|| crate::html::results::section(record, &rows, &[])))
+    let rows = crate::html::judged(record, None).0;
+    if rows.is_empty() {
+        return Judged(None);
+    }
+    let found = crate::trust::evidence(record, &rows, &analysis::attribution::attribution(record, &rows));
+    // A run that goes on has not reached its end; what is shown of it has.
+    let evidence = Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
+    Judged(Some((crate::html::results::section(record, &rows, &[], &evidence), evidence)))
 }
 
 /// What a view of a run knows.
@@ -105,6 +112,8 @@ pub struct Board {
     pub end: Option<RunEnd>,
     /// Results and doubts of what is complete, in markup; new ones take the place of old ones.
     results: Vec<Markup>,
+    /// What was found of them; `None` where there are none yet.
+    pub evidence: Option<Evidence>,
     /// The stage that is on, as a run file has it; `None` where it became too large to be kept.
     partial: Option<Record>,
     samples: usize,
@@ -135,6 +144,7 @@ impl Board {
             instants: VecDeque::new(),
             end: None,
             results: Vec::new(),
+            evidence: None,
             partial: None,
             samples: 0,
             is_final: false,
@@ -208,7 +218,7 @@ impl Board {
             Event::StageStarted { stage, unix_ns } => self.begin(*stage, *unix_ns),
             Event::Sample(sample) => self.sample(sample),
             Event::Counters(sample) => self.count(sample),
-            Event::HostStarted(_) => {}
+            Event::HostStarted(_) | Event::HostEnded(_) => {}
             Event::PointAdded(addition) => {
                 self.plan.add(addition);
                 self.stages.resize_with(self.plan.stages.len(), StageState::default);
@@ -241,14 +251,18 @@ impl Board {
     /// Shows results and doubts of a part of the run, behind those of parts before it.
     pub fn add_results(&mut self, judged: Judged) {
         if !self.is_final {
-            self.results.extend(judged.0);
+            if let Some((content, found)) = judged.0 {
+                self.results.push(content);
+                self.evidence = Some(self.evidence.map_or(found, |others| others.and(found)));
+            }
             self.revision += 1;
         }
     }
 
     /// Shows the results of the whole run, as its file has them, instead of those so far.
     pub fn set_results(&mut self, judged: Judged) {
-        self.results = judged.0.into_iter().collect();
+        let (results, evidence) = judged.0.unzip();
+        (self.results, self.evidence) = (results.into_iter().collect(), evidence);
         self.is_final = true;
         self.revision += 1;
     }
@@ -261,16 +275,25 @@ impl Board {
             started_unix_ns: self.started_unix_ns,
             stages: (self.stages.iter().filter(|stage| stage.end.is_some()).count(), self.stages.len()),
             is_over: self.end.is_some(),
+            point: self.point(),
             requests: self.requests.clone(),
         };
         Scrape {
             version: self.version.clone(),
+            label: self.plan.run_id.clone(),
             names: (0..self.hosts.len() as u32).map(|host| self.name(host)).collect(),
             lost: self.hosts.iter().filter(|host| host.lost.is_some()).count(),
             run: Some(run),
             kernel: self.counters.clone(),
             detail,
         }
+    }
+
+    /// The point whose stages run: its number from 1 and the values of its sweep.
+    fn point(&self) -> Option<(u32, String)> {
+        let number = self.plan.stages.get(self.current? as usize)?.point?;
+        let point = self.plan.points.get(number as usize)?;
+        Some((number + 1, crate::words::sweep(&point.sweep, None)))
     }
 
     fn begin(&mut self, number: u32, unix_ns: u64) {
@@ -299,6 +322,7 @@ impl Board {
             StageEnd::Complete => format!("{name}: complete."),
             StageEnd::Interrupted => format!("{name}: interrupted."),
             StageEnd::Failed(why) => format!("{name}: failed: {why}"),
+            StageEnd::Panicked(why) => format!("{name}: a bug in Plimsoll ended it: {why}"),
         };
         self.tell("event", words);
         self.partial.take().filter(|_| {
@@ -328,6 +352,10 @@ impl Board {
             load.bytes = load.bytes.saturating_add(op.bytes);
             load.errors = load.errors.saturating_add(op.error_count());
             load.latency.add(&op.latency);
+            if op.op == Op::Fsync {
+                // As in results, it is no I/O of the whole.
+                continue;
+            }
             // One that is no histogram is refused where it is recorded.
             let _ = op.latency.merge_into(&mut latency);
             here.ios = here.ios.saturating_add(op.ios);
@@ -411,6 +439,7 @@ pub fn run_end_words(end: &RunEnd) -> String {
         RunEnd::Complete => "complete".to_owned(),
         RunEnd::Interrupted => "interrupted: somebody stopped it".to_owned(),
         RunEnd::Failed(why) => format!("over: it could not go on: {why}"),
+        RunEnd::Panicked(why) => format!("over: a bug in Plimsoll ended it: {why}"),
     }
 }
 

@@ -23,7 +23,21 @@ pub fn total(board: &Board) -> Markup {
             style: line_of(*op),
             points: points(slots, |_, slot| slot.part.ops.get(op).map_or(Some(0.0), |load| value(slot, load))),
         };
-        ops.iter().map(line).collect::<Vec<Line>>()
+        let mut lines: Vec<Line> = ops.iter().map(line).collect();
+        // Beside parts stands the whole; an fsync is no I/O of it.
+        let io: Vec<Op> = ops.iter().copied().filter(|op| *op != Op::Fsync).collect();
+        if io.len() > 1 {
+            let all = |slot: &Slot<Load>| {
+                let here = io.iter().filter_map(|op| slot.part.ops.get(op));
+                Some(here.filter_map(|load| value(slot, load)).sum())
+            };
+            lines.push(Line {
+                name: "all".to_owned(),
+                style: "line sixth",
+                points: points(slots, |_, slot| all(slot)),
+            });
+        }
+        lines
     };
     let (iops, bytes) = (lines(&|slot, load| rate(slot, load.ios)), lines(&|slot, load| mebi_rate(slot, load.bytes)));
     let is_files = ops.iter().any(|op| op.is_metadata());

@@ -5,7 +5,7 @@ use super::{View, charts, hosts};
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::live::Goal;
 use crate::moment::time_words;
-use crate::words;
+use crate::{trust, words};
 use model::{RunEnd, StageEnd};
 
 /// The parts of the page that change, by the id of their place.
@@ -70,7 +70,7 @@ fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Mar
 fn head(board: &Board) -> Markup {
     let plan = &board.plan;
     let (badge, state) = match (&board.end, board.current()) {
-        (Some(RunEnd::Complete), _) => ("badge good", "complete".to_owned()),
+        (Some(RunEnd::Complete), _) => (board.evidence.as_ref().map_or("badge", trust::class), "complete".to_owned()),
         (Some(end), _) => ("badge bad", super::board::run_end_words(end)),
         (None, Some(stage)) => ("badge", format!("running: {}", board.stage_name(stage))),
         (None, None) => ("badge", "between two stages".to_owned()),
@@ -121,6 +121,7 @@ fn stage(board: &Board, number: usize, state: &StageState) -> Markup {
         (Some(StageEnd::Complete), _) => ("done", "done".to_owned()),
         (Some(StageEnd::Interrupted), _) => ("failed", "interrupted".to_owned()),
         (Some(StageEnd::Failed(why)), _) => ("failed", format!("failed: {why}")),
+        (Some(StageEnd::Panicked(why)), _) => ("failed", format!("a bug in Plimsoll ended it: {why}")),
         (None, Some(_)) => ("now", format!("{:.0} %", share(board, number, state) * 100.0)),
         (None, None) => ("to-come", "to come".to_owned()),
     };

@@ -3,11 +3,16 @@
 use crate::summed::read_digests;
 use crate::{Writer, read};
 use analysis::testing::Recorded;
+use analysis::{Issued, ResultRow};
+use model::CounterSample;
+use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::occurrence::{Occurrence, OccurrenceKind};
+use model::rows::{CounterRow, SampleRow};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::{Op, Record};
+use model::usage::Usage;
+use model::{Op, Plan, Record};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -177,8 +182,142 @@ fn differing(path: &Path) -> Vec<u32> {
     differ.map(|(held, _)| held.stage).collect()
 }
 
+/// Changes a file by hand, and says so, as the document has it: without its checksums, what remains has to make sense by itself.
 fn change(path: &Path, sql: &str) {
+    let sql = format!("DELETE FROM checksums; {sql}");
+    Connection::open(path).and_then(|connection| connection.execute_batch(&sql)).expect("a changed file");
+}
+
+/// What a file says, by one way of reading it.
+#[derive(Debug, PartialEq)]
+enum Figures {
+    Record(Box<Plan>, Vec<ResultRow>, Vec<Issued>, Vec<Option<Usage>>),
+    Samples(Vec<SampleRow>),
+    Counters(Vec<CounterRow>),
+}
+
+/// All figures of a file, by every way of reading it; an error where there is one.
+fn figures(path: &Path) -> Vec<Result<Figures, String>> {
+    let told = |record: Result<Record, crate::StoreError>| {
+        let record = record.map_err(|error| error.to_string())?;
+        let (results, issued) = (analysis::results(&record), analysis::issued(&record));
+        let usages = record.stages.iter().map(|stage| stage.usage.as_deref().cloned()).collect();
+        Ok(Figures::Record(Box::new(record.plan), results, issued, usages))
+    };
+    let mut rows = Vec::new();
+    let samples = crate::each_sample(path, |row| {
+        rows.push(row);
+        Ok::<(), ()>(())
+    });
+    let mut values = Vec::new();
+    let counters = crate::each_counter(path, |row| {
+        values.push(row);
+        Ok::<(), ()>(())
+    });
+    let samples = samples.map(|()| Figures::Samples(rows)).map_err(|error| format!("{error:?}"));
+    let counters = counters.map(|()| Figures::Counters(values)).map_err(|error| format!("{error:?}"));
+    vec![told(read(path)), told(read_digests(path)), told(crate::read_judged(path)), samples, counters]
+}
+
+/// Counters of a host's disk.
+fn counted(stage: u32, host: u32, number: u32) -> Event {
+    let values = vec![(Metric::Reads, u64::from(number) * 77), (Metric::BusyNs, 900_000_000), (Metric::InFlight, 3)];
+    let entry = Entry { layer: Layer::Block, name: "nvme0n1".to_owned(), values };
+    let (start_ns, length_ns) = (u64::from(number) * 1_000_000_000, 1_000_000_000);
+    let (entries, notes) = (vec![entry], Vec::new());
+    Event::Counters(Box::new(CounterSample { stage, host, number, start_ns, length_ns, entries, notes }))
+}
+
+/// Flips single bits of a run file, at random places: each is found, or changes no figure.
+#[test]
+fn no_flipped_bit_changes_a_figure_in_silence() {
+    const FLIPS: u64 = 200;
+    let folder = tempfile::tempdir().expect("a folder");
+    for least in [20, 65_536] {
+        let course = Course { intervals: 5, least, ..plain() };
+        let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
+        let path = folder.path().join(format!("{least}.plimsoll"));
+        let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
+        let mut writer = writer.with_blocks_of(least);
+        for (number, event) in (0u32..).zip(events(&course, &record)) {
+            let sampled = if let Event::Sample(sample) = &event { Some((sample.stage, sample.host)) } else { None };
+            writer.append(&event).expect("room");
+            sampled.into_iter().for_each(|(stage, host)| writer.append(&counted(stage, host, number)).expect("room"));
+        }
+        writer.finish().expect("room");
+        let (good, bytes) = (figures(&path), std::fs::read(&path).expect("a file"));
+        assert!(good.iter().all(Result::is_ok), "{:?}", good.iter().find(|told| told.is_err()));
+        let copy = folder.path().join("copy.plimsoll");
+        let mut rng = model::rng::Rng::new(7);
+        let mut found = 0;
+        for _ in 0..FLIPS {
+            let (place, bit) = (rng.below(bytes.len() as u64) as usize, rng.below(8));
+            let mut flipped = bytes.clone();
+            flipped[place] ^= 1 << bit;
+            std::fs::write(&copy, &flipped).expect("room");
+            let told = figures(&copy);
+            for (way, (told, good)) in told.iter().zip(&good).enumerate() {
+                assert!(told.is_err() || told == good, "byte {place}, bit {bit}: other figures, read in way {way}");
+            }
+            found += u64::from(told.iter().any(Result::is_err));
+        }
+        // Most of so small a file is free room in pages, which nobody reads.
+        assert!(found * 4 > FLIPS, "{found} of {FLIPS} were found");
+    }
+}
+
+/// Files of the format before have no checksums.
+#[test]
+fn a_file_of_the_format_before_is_read_as_ever() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, _) = write(&plain(), folder.path());
+    let now = figures(&path);
+    change(&path, "DROP TABLE checksums; PRAGMA user_version = 3");
+    assert_eq!(figures(&path), now);
+    change_as_it_is(&path, "PRAGMA user_version = 4");
+    let told = read(&path).expect_err("no file of this format lacks them").to_string();
+    assert!(told.contains("`checksums` is missing"), "{told}");
+}
+
+/// Changes a file by hand without a word about it.
+fn change_as_it_is(path: &Path, sql: &str) {
     Connection::open(path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+}
+
+#[test]
+fn a_change_that_makes_sense_is_found_by_whoever_reads_it() {
+    for (sql, table) in [
+        ("UPDATE samples SET bytes = bytes + 1 WHERE rowid = 9", "samples"),
+        ("UPDATE samples SET p50_ns = p50_ns + 1 WHERE rowid = 9", "samples"),
+        ("UPDATE worker_samples SET ios = ios + 1 WHERE rowid = 9", "worker_samples"),
+        ("UPDATE workers SET cpu_user_ns = cpu_user_ns + 1 WHERE rowid = 9", "workers"),
+        ("UPDATE intervals SET length_ns = length_ns + 1 WHERE interval = 4", "intervals"),
+        ("UPDATE errors SET count = count + 1 WHERE rowid = 2", "errors"),
+        ("UPDATE run SET plan = replace(plan, '\"seed\":1', '\"seed\":2')", "run"),
+        ("UPDATE stages SET started_unix_ns = 7", "stages"),
+        ("UPDATE notes SET detail = 'x'", "notes"),
+        ("UPDATE occurrences SET at_ns = at_ns + 1", "occurrences"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, _) = write(&Course { least: 65_536, is_settled: true, ..plain() }, folder.path());
+        change_as_it_is(&path, sql);
+        for told in [read(&path), read_digests(&path)] {
+            let told = told.map(|_| ()).expect_err(sql).to_string();
+            assert!(told.contains(&format!("`{table}` does not fit its checksum")), "{sql}: {told}");
+        }
+    }
+    // Of a block of sums, the samples are not read: its own bytes are checked.
+    for sql in ["UPDATE sums SET stages = stages WHERE 0", "UPDATE samples SET bytes = bytes + 1 WHERE rowid = 1"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, _) = write(&plain(), folder.path());
+        change_as_it_is(&path, sql);
+        read_digests(&path).expect("nothing that is read has changed");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, _) = write(&plain(), folder.path());
+    change_as_it_is(&path, "DELETE FROM sums WHERE block = 2; DELETE FROM stage_sums WHERE block = 2");
+    let told = read_digests(&path).expect_err("a block is gone").to_string();
+    assert!(told.contains("missing"), "{told}");
 }
 
 fn plain() -> Course {

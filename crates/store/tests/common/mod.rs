@@ -44,6 +44,22 @@ pub fn eventful() -> Record {
     recorded.record()
 }
 
+/// A sweep of a mix over two depths, each measured twice, on two hosts that do 5 writes a second at
+/// each point, and 10, 20, 30, 40 reads.
+pub fn swept() -> Record {
+    let suite = "[layout]\nsize = \"8MiB\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\nrepetitions = 2\n";
+    let mut recorded = Recorded::with_hosts(suite, 2);
+    let stages = recorded.record().plan.stages.clone();
+    let measured = (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(number, _)| number);
+    for (stage, reads) in measured.zip([10, 20, 30, 40]) {
+        for host in 0..2 {
+            recorded.host_interval(stage, host, 0, &[(Op::Read, &vec![100_000; reads]), (Op::Write, &[900_000; 5])]);
+        }
+    }
+    recorded.end();
+    recorded.record()
+}
+
 /// Counters of a disk and a CPU.
 pub fn counters(stage: u32, number: u32) -> CounterSample {
     let entry =

@@ -162,7 +162,7 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
     let kind = PlannedTarget::Directory { root: "/d".into() };
     plan.hosts[1].targets = vec![Target { path: "/d".into(), kind, files: vec![file] }];
     let there = |used: u64| {
-        let state = DirectoryState::Claimed { used: Bytes(used) };
+        let state = DirectoryState::Claimed { used: Bytes(used), run: String::new() };
         vec![TargetFacts {
             path: "/d".into(),
             kind: TargetKind::Directory { root: "/d".into(), state },
@@ -192,6 +192,15 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
         "{said}"
     );
     assert!(script(&told).contains(&"1:drop".to_owned()) && script(&told).contains(&"0:arm 2".to_owned()), "{told:?}");
+
+    // New files of the same name are not what others have open.
+    let mut lent = plan.clone();
+    lent.hosts[0].targets = vec![Target { kind: PlannedTarget::Joined, ..plan.hosts[1].targets[0].clone() }];
+    for (found, next) in [(there(0), vec!["1:assign"]), (vec![], vec!["1:drop", "note Hosts None", "0:arm 2"])] {
+        let (mut coordinator, _) = lost_in_first_point(&lent);
+        run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1)]);
+        assert_eq!(run(&mut coordinator, vec![facts(1, "x", found)]), next);
+    }
 
     for (used, needs_preparing) in [(4096, false), (4095, true)] {
         let (mut coordinator, _) = lost_in_first_point(&plan);

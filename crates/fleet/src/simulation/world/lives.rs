@@ -2,9 +2,10 @@
 
 use super::super::agent::{SimAgent, Temper};
 use super::super::clock::HostTime;
+use super::super::layouts::Deed;
 use super::super::scenario::Mishap;
 use super::super::{MILLI, SECOND};
-use super::{What, World};
+use super::{What, World, parts};
 use crate::coordinator::Input;
 use crate::wire::ToAgent;
 use model::plan::Stage;
@@ -33,6 +34,7 @@ impl World<'_> {
         side.outcome.is_lost = true;
         side.start = None;
         if !std::mem::replace(&mut side.is_out, true) {
+            self.outcome.deeds.push((host, Deed::Gone));
             self.part(None, host);
         }
     }
@@ -77,7 +79,7 @@ impl World<'_> {
         let side = &mut self.sides[host];
         side.life += 1;
         let seed = derive(self.scenario.seed, &[10, host as u64, u64::from(side.life)]);
-        let mut agent = SimAgent::new(time, stops, script.load.clone(), temper, seed);
+        let mut agent = SimAgent::new(time, (stops, parts(&self.scenario.plan)), script.load.clone(), temper, seed);
         agent.sampled = std::mem::take(&mut side.agent.sampled);
         side.agent = agent;
         (side.down, side.up) = (script.down.clone(), script.up.clone());

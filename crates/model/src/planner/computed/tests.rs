@@ -146,7 +146,7 @@ fn skipped_points_are_counted_and_one_has_to_stay() {
 fn repetitions_come_in_the_order_of_the_sweep() {
     let order = |order: &str| {
         let plan = planned(SUITE, &["sweep.repetitions=2", order]).expect("a plan");
-        let word = |point: &crate::plan::Point| format!("{}/{}", point.sweep[0].1, point.repetition);
+        let word = |point: &crate::plan::Point| format!("{}/{}", point.sweep[0].label(), point.repetition);
         plan.points.iter().map(word).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(order("sweep.order=sequential"), "1/1 1/2 2/1 2/2 4/1 4/2");

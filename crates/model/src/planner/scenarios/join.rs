@@ -2,6 +2,7 @@
 
 use super::SCENARIO_AXIS;
 use crate::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage, StageKind};
+use crate::setting::Setting;
 use crate::testbed::scenario_suffix;
 
 /// One stage of one scenario.
@@ -121,7 +122,7 @@ fn points(names: &[&str], plans: &[Plan], turns: &[Turn]) -> (Vec<Point>, Vec<St
             *known[turn.scenario][old as usize].get_or_insert_with(|| {
                 let mut point = plan.points[old as usize].clone();
                 point.scenario = names[turn.scenario].to_owned();
-                point.sweep.insert(0, (SCENARIO_AXIS.to_owned(), names[turn.scenario].to_owned()));
+                point.sweep.insert(0, Setting::new(SCENARIO_AXIS, names[turn.scenario]));
                 points.push(point);
                 points.len() as u32 - 1
             })

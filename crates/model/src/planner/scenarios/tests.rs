@@ -3,6 +3,7 @@ use crate::plan::{Part, Plan, PlannedTarget, StageKind};
 use crate::planner::{Request, plan};
 use crate::resume;
 use crate::scale::Scale;
+use crate::setting::Setting;
 use crate::testbed::{DirectIo, DirectoryState, HostFacts, Place, TargetFacts, TargetKind};
 use crate::units::Bytes;
 
@@ -101,7 +102,7 @@ fn scenarios_run_one_after_the_other_and_the_largest_has_to_fit() {
     let ops = ["small 1"; 4];
     assert_eq!(order(&plan), [&["prepare", "own 1", "prepare", "shared 1"], &ops[..]].concat());
     assert_eq!(plan.scenarios(), ["own", "shared", "small"]);
-    assert_eq!(plan.points[1].sweep[0], ("scenario".to_owned(), "shared".to_owned()));
+    assert_eq!(plan.points[1].sweep[0], Setting::new("scenario", "shared"));
     let stages: Vec<&[u32]> = parts(&plan).iter().map(|part| part.stages.as_slice()).collect();
     assert_eq!(stages, [&[0, 1][..], &[2, 3], &[4, 5, 6, 7]]);
     assert_eq!(plan.footprint(), Bytes::mib(128));

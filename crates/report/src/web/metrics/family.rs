@@ -43,34 +43,45 @@ pub struct Durations<'a> {
     pub native: &'a Native,
 }
 
+/// What all families of an answer have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'a> {
+    /// In which form they are written.
+    pub form: Form,
+    /// The run that every metric is of, as its label `run`: two coordinators may count the same hosts, and nobody is to add them up.
+    pub run: &'a str,
+}
+
 /// One family: its help, its type, its metrics. A family without a metric is left out.
 #[derive(Debug)]
-pub struct Family {
-    form: Form,
+pub struct Family<'a> {
+    series: Series<'a>,
     name: &'static str,
     help: &'static str,
     kind: Kind,
     metrics: Vec<u8>,
 }
 
-impl Family {
+impl<'a> Family<'a> {
     /// A family of which nothing is told yet.
-    pub fn new(form: Form, kind: Kind, name: &'static str, help: &'static str) -> Family {
-        Family { form, name, help, kind, metrics: Vec::new() }
+    pub fn new(series: Series<'a>, kind: Kind, name: &'static str, help: &'static str) -> Family<'a> {
+        Family { series, name, help, kind, metrics: Vec::new() }
     }
 
     /// Adds a number.
     pub fn add(&mut self, labels: &[(&str, &str)], value: Value) {
-        match self.form {
-            Form::Text => self.line("", labels, &value.text()),
-            Form::Protobuf => self.metrics.extend(protobuf::number(labels, self.kind, value.number())),
+        let labels = self.labels(labels);
+        match self.series.form {
+            Form::Text => self.line("", &labels, &value.text()),
+            Form::Protobuf => self.metrics.extend(protobuf::number(&labels, self.kind, value.number())),
         }
     }
 
     /// Adds a histogram.
     pub fn add_durations(&mut self, labels: &[(&str, &str)], durations: &Durations<'_>) {
         let Durations { at_most, count, sum_ns, native } = *durations;
-        match self.form {
+        let labels: &[(&str, &str)] = &self.labels(labels);
+        match self.series.form {
             Form::Text => {
                 for (edge_ns, count) in at_most {
                     let edge = text::seconds(u128::from(*edge_ns));
@@ -90,6 +101,14 @@ impl Family {
         }
     }
 
+    /// The label of the run, and these.
+    fn labels<'l>(&self, labels: &[(&'l str, &'l str)]) -> Vec<(&'l str, &'l str)>
+    where
+        'a: 'l,
+    {
+        std::iter::once(("run", self.series.run)).chain(labels.iter().copied()).collect()
+    }
+
     fn line(&mut self, suffix: &str, labels: &[(&str, &str)], value: &str) {
         self.metrics.extend_from_slice(text::line(self.name, suffix, labels, value).as_bytes());
     }
@@ -99,7 +118,7 @@ impl Family {
         if self.metrics.is_empty() {
             return Vec::new();
         }
-        match self.form {
+        match self.series.form {
             Form::Text => [text::head(self.name, self.help, self.kind.word()).as_bytes(), &self.metrics].concat(),
             Form::Protobuf => protobuf::family(self.name, self.help, self.kind, &self.metrics),
         }
@@ -113,18 +132,18 @@ mod tests {
     #[test]
     fn a_family_without_a_metric_is_nothing() {
         for form in [Form::Text, Form::Protobuf] {
-            assert_eq!(Family::new(form, Kind::Counter, "a_total", "b").finish(), b"", "{form:?}");
+            assert_eq!(Family::new(Series { form, run: "r" }, Kind::Counter, "a_total", "b").finish(), b"", "{form:?}");
         }
     }
 
     #[test]
     fn times_are_told_in_seconds_in_both_forms() {
         let told = |form| {
-            let mut family = Family::new(form, Kind::Gauge, "a_seconds", "b");
+            let mut family = Family::new(Series { form, run: "r" }, Kind::Gauge, "a_seconds", "b");
             family.add(&[], Value::Time(1_500_000_000));
             family.finish()
         };
-        assert_eq!(told(Form::Text), b"# HELP a_seconds b\n# TYPE a_seconds gauge\na_seconds 1.5\n");
+        assert_eq!(told(Form::Text), b"# HELP a_seconds b\n# TYPE a_seconds gauge\na_seconds{run=\"r\"} 1.5\n");
         assert!(told(Form::Protobuf).ends_with(&1.5_f64.to_le_bytes()));
     }
 }

@@ -1,7 +1,6 @@
 //! What the hosts' kernels counted while stages ran, or while they were watched, under names like those of node_exporter.
 
-use super::family::{Family, Value};
-use super::form::Form;
+use super::family::{Family, Series, Value};
 use super::kind::Kind;
 use super::totals::Totals;
 use model::CounterSample;
@@ -379,8 +378,8 @@ impl Kernel {
     }
 
     /// Writes the families behind `out`; those of each device, port, mount and share if it `is_whole`.
-    pub fn render(&self, form: Form, out: &mut Vec<u8>, names: &[String], is_whole: bool) {
-        let mut family: Option<Family> = None;
+    pub fn render(&self, series: Series<'_>, out: &mut Vec<u8>, names: &[String], is_whole: bool) {
+        let mut family: Option<Family<'_>> = None;
         let mut last = "";
         for shown in SHOWN.iter().filter(|shown| is_whole || !is_detail(shown.layer)) {
             if shown.family != last {
@@ -388,7 +387,7 @@ impl Kernel {
                 last = shown.family;
             }
             let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
-            let open = family.get_or_insert_with(|| Family::new(form, kind, shown.family, shown.help));
+            let open = family.get_or_insert_with(|| Family::new(series, kind, shown.family, shown.help));
             for (host, name, value) in self.totals.of(shown.layer, shown.metric) {
                 let host = names.get(host as usize).map_or("", String::as_str);
                 let mut labels = vec![("host", host)];
@@ -405,6 +404,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::metrics::form::Form;
     use crate::web::metrics::totals::MOST_METRICS;
     use model::counters::Entry;
 
@@ -449,16 +449,17 @@ mod tests {
         let mut kernel = Kernel::default();
         [sample(0, 5), sample(0, 3), sample(1, 9)].iter().for_each(|sample| kernel.add(sample));
         let mut out = Vec::new();
-        kernel.render(Form::Text, &mut out, &["a".to_owned(), "b".to_owned()], true);
+        let series = Series { form: Form::Text, run: "r" };
+        kernel.render(series, &mut out, &["a".to_owned(), "b".to_owned()], true);
         let out = String::from_utf8(out).expect("text");
         for line in [
-            "plimsoll_host_cpu_seconds_total{host=\"a\",mode=\"user\"} 4\n",
-            "plimsoll_host_cpu_seconds_total{host=\"b\",mode=\"user\"} 2\n",
-            "plimsoll_host_memory_free_bytes{host=\"a\"} 3\n",
-            "plimsoll_host_network_transmit_bytes_total{host=\"a\",device=\"eth0\"} 20\n",
-            "plimsoll_host_cpu_frequency_slowest_hertz{host=\"a\"} 800000003\n",
-            "plimsoll_host_cpu_core_throttles_total{host=\"a\"} 4\n",
-            "plimsoll_host_smb_written_bytes_total{host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
+            "plimsoll_host_cpu_seconds_total{run=\"r\",host=\"a\",mode=\"user\"} 4\n",
+            "plimsoll_host_cpu_seconds_total{run=\"r\",host=\"b\",mode=\"user\"} 2\n",
+            "plimsoll_host_memory_free_bytes{run=\"r\",host=\"a\"} 3\n",
+            "plimsoll_host_network_transmit_bytes_total{run=\"r\",host=\"a\",device=\"eth0\"} 20\n",
+            "plimsoll_host_cpu_frequency_slowest_hertz{run=\"r\",host=\"a\"} 800000003\n",
+            "plimsoll_host_cpu_core_throttles_total{run=\"r\",host=\"a\"} 4\n",
+            "plimsoll_host_smb_written_bytes_total{run=\"r\",host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
         ] {
             assert!(out.contains(line), "{line}{out}");
         }

@@ -25,6 +25,7 @@ pub fn names() -> Vec<&'static str> {
         "plimsoll_run_over",
         "plimsoll_run_stages",
         "plimsoll_run_stages_ended",
+        "plimsoll_run_point",
         "plimsoll_hosts",
         "plimsoll_hosts_detailed",
     ];
@@ -101,6 +102,22 @@ mod tests {
                 let rest = query[place + 1..].trim_start_matches("__").trim_start_matches('{');
                 let name = &rest[..rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len())];
                 assert!(name == "rate_interval" || declared.contains(name), "{name}: {query}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_query_of_the_dashboard_adds_two_coordinators_up() {
+        let dashboard = dashboard();
+        let variables = dashboard["templating"]["list"].as_array().expect("variables");
+        let run = variables.iter().find(|variable| variable["name"] == "run").expect("a run is chosen");
+        assert_eq!((run["multi"].as_bool(), run["includeAll"].as_bool()), (Some(false), Some(false)));
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+        let queries = panels(&dashboard).iter().flat_map(|panel| panel["targets"].as_array().expect("queries"));
+        for query in queries.map(|target| target["expr"].as_str().expect("a query")) {
+            for (place, _) in query.match_indices("plimsoll_") {
+                let rest = query[place..].trim_start_matches(is_part);
+                assert!(rest.starts_with("{run=~\"$run\""), "of which run? {query}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! One answer to a scrape: what is told, taken in a moment, and written at leisure.
 
-use super::family::{Family, Value};
+use super::family::{Family, Series, Value};
 use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
@@ -55,6 +55,8 @@ pub struct Run {
     pub stages: (usize, usize),
     /// Whether it is over.
     pub is_over: bool,
+    /// The number of the point whose stages run, from 1, and the values of its sweep; `None` between points.
+    pub point: Option<(u32, String)>,
     /// What was sent to the targets.
     pub requests: Requests,
 }
@@ -65,6 +67,8 @@ pub struct Run {
 pub struct Scrape {
     /// The version of Plimsoll.
     pub version: String,
+    /// The label `run` of every metric: the run's name, or that of a watch.
+    pub label: String,
     /// The hosts' names, by number.
     pub names: Vec<String>,
     /// How many of them are lost.
@@ -80,18 +84,19 @@ pub struct Scrape {
 impl Scrape {
     /// Everything, as one answer.
     pub fn render(&self, form: Form) -> Vec<u8> {
+        let series = Series { form, run: &self.label };
         let version = [("version", self.version.as_str())];
-        let mut out = gauge(form, "plimsoll_build_info", "The version of Plimsoll.", &version, Value::Whole(1));
+        let mut out = gauge(series, "plimsoll_build_info", "The version of Plimsoll.", &version, Value::Whole(1));
         if let Some(run) = &self.run {
-            run.render(form, &mut out);
+            run.render(series, &mut out);
         }
-        out.extend(self.by_state(form));
+        out.extend(self.by_state(series));
         if let Some(run) = &self.run {
-            run.requests.render(form, &mut out, &self.names);
+            run.requests.render(series, &mut out, &self.names);
         }
         let is_whole = self.detail.is_whole(self.names.len());
         let help = "Whether each device, port, mount and share of the hosts is told.";
-        out.extend(gauge(form, "plimsoll_hosts_detailed", help, &[], Value::Whole(u128::from(is_whole))));
+        out.extend(gauge(series, "plimsoll_hosts_detailed", help, &[], Value::Whole(u128::from(is_whole))));
         if !is_whole && form == Form::Text {
             let words = format!(
                 "# Left out: what each device, port, mount and share of {} counts. Of up to {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
@@ -99,12 +104,12 @@ impl Scrape {
             );
             out.extend(words.into_bytes());
         }
-        self.kernel.render(form, &mut out, &self.names, is_whole);
+        self.kernel.render(series, &mut out, &self.names, is_whole);
         out
     }
 
-    fn by_state(&self, form: Form) -> Vec<u8> {
-        let mut family = Family::new(form, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
+    fn by_state(&self, series: Series<'_>) -> Vec<u8> {
+        let mut family = Family::new(series, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
         for (state, count) in [("up", self.names.len().saturating_sub(self.lost)), ("lost", self.lost)] {
             family.add(&[("state", state)], Value::Whole(count as u128));
         }
@@ -113,9 +118,9 @@ impl Scrape {
 }
 
 impl Run {
-    fn render(&self, form: Form, out: &mut Vec<u8>) {
+    fn render(&self, series: Series<'_>, out: &mut Vec<u8>) {
         let labels = [("run_id", self.run_id.as_str()), ("suite", self.suite.as_str())];
-        out.extend(gauge(form, "plimsoll_run_info", "Which run it is.", &labels, Value::Whole(1)));
+        out.extend(gauge(series, "plimsoll_run_info", "Which run it is.", &labels, Value::Whole(1)));
         let started = Value::Time(u128::from(self.started_unix_ns));
         for (name, help, value) in [
             ("plimsoll_run_start_time_seconds", "When the run began, since 1970.", started),
@@ -123,14 +128,19 @@ impl Run {
             ("plimsoll_run_stages", "Stages that the plan has.", Value::Whole(self.stages.1 as u128)),
             ("plimsoll_run_stages_ended", "Stages that ended.", Value::Whole(self.stages.0 as u128)),
         ] {
-            out.extend(gauge(form, name, help, &[], value));
+            out.extend(gauge(series, name, help, &[], value));
+        }
+        if let Some((number, sweep)) = &self.point {
+            let help = "The number of the point that runs, from 1.";
+            let value = Value::Whole(u128::from(*number));
+            out.extend(gauge(series, "plimsoll_run_point", help, &[("sweep", sweep)], value));
         }
     }
 }
 
 /// A family of one state.
-fn gauge(form: Form, name: &'static str, help: &'static str, labels: &[(&str, &str)], value: Value) -> Vec<u8> {
-    let mut family = Family::new(form, Kind::Gauge, name, help);
+fn gauge(series: Series<'_>, name: &'static str, help: &'static str, labels: &[(&str, &str)], value: Value) -> Vec<u8> {
+    let mut family = Family::new(series, Kind::Gauge, name, help);
     family.add(labels, value);
     family.finish()
 }
@@ -144,7 +154,7 @@ mod tests {
         let mut kernel = Kernel::default();
         kernel.add(&busy(0, 1));
         let names = (0..hosts).map(|number| format!("n{number}")).collect();
-        Scrape { version: "1".to_owned(), names, lost: 1, run: None, kernel, detail }
+        Scrape { version: "1".to_owned(), label: "r".to_owned(), names, lost: 1, run: None, kernel, detail }
     }
 
     #[test]
@@ -158,7 +168,7 @@ mod tests {
             let text = String::from_utf8(scrape(hosts, detail).render(Form::Text)).expect("text");
             assert_eq!(text.contains("device=\""), is_whole, "{hosts} {detail:?}: {text}");
             assert_eq!(text.contains("\n# Left out: "), !is_whole, "{text}");
-            let said = format!("\nplimsoll_hosts_detailed {}\n", u8::from(is_whole));
+            let said = format!("\nplimsoll_hosts_detailed{{run=\"r\"}} {}\n", u8::from(is_whole));
             assert!(text.contains(&said) && text.contains("plimsoll_host_cpu_seconds_total{"), "{text}");
             assert_eq!(text.contains("# TYPE plimsoll_host_disk_reads_completed_total "), is_whole, "{text}");
         }

@@ -185,6 +185,8 @@ impl Shown for Watching {
     fn metrics(&self, detail: Detail) -> Scrape {
         Scrape {
             version: self.version.clone(),
+            // Another watch of the same hosts began at another instant.
+            label: format!("watch-{}", self.started_unix_ns / 1_000_000),
             names: (0..self.hosts.len() as u32).map(|host| self.name(host)).collect(),
             lost: self.hosts.iter().filter(|host| host.lost.is_some()).count(),
             run: None,

@@ -1,0 +1,174 @@
+//! Whether something stood still while a point was measured: the target, or the generator itself.
+
+use crate::row::{Ops, ResultRow};
+use crate::warning::Warning;
+use model::digest::{Digest, Part};
+use model::event::Pause;
+use model::record::StageRecord;
+use model::{Nanos, Op, Record};
+
+/// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
+const LEAST_STALL_NS: u64 = 100_000_000;
+
+/// What stood still: the generator where its heart did, and the target where that does not explain it.
+pub(crate) fn doubts(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
+    paused(record, stage, row).into_iter().chain(stalled(stage, digest, row)).collect()
+}
+
+/// The host whose generator stood still for longest in one piece.
+fn paused(record: &Record, stage: &StageRecord, row: &ResultRow) -> Option<Warning> {
+    if row.ops == Ops::One(Op::Fsync) {
+        return None;
+    }
+    let longest = |pauses: &[Pause]| pauses.iter().map(|pause| pause.length_ns).max();
+    let (end, length_ns) = stage
+        .ends
+        .iter()
+        .filter_map(|end| Some((end, longest(&end.pauses)?)))
+        .max_by_key(|(_, length_ns)| *length_ns)?;
+    let host = record.plan.hosts.get(end.host as usize)?.hostname.clone();
+    Some(Warning::GeneratorPaused { host, longest: Nanos(length_ns), times: end.pauses.len() as u32 })
+}
+
+/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that took at
+/// least half of that interval, twice as long as the longest of a usual interval, and 100 ms. So it did where half of what was outstanding at the
+/// end waited as long: nothing of that came back in time.
+fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warning> {
+    if row.works.iter().any(|work| work.pace.is_open()) {
+        return None;
+    }
+    let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
+    let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
+    let points = &digest.frame.moments;
+    let totals = |index: usize| parts.iter().filter_map(move |part| part.total(index));
+    let ios = |index: usize| totals(index).map(|total| total.counts.ios).fold(0, u64::saturating_add);
+    let longest = |index: usize| totals(index).filter_map(|total| total.latency.max_ns().ok()?).max().unwrap_or(0);
+    let median = |of: &dyn Fn(usize) -> u64| {
+        let mut all: Vec<u64> = (0..points.len()).map(of).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
+    };
+    let (usual, usual_longest) = (median(&ios)?, median(&longest)?);
+    let least = |index: usize| (points[index].length_ns / 2).max(usual_longest.saturating_mul(2)).max(LEAST_STALL_NS);
+    let left = row.left.all();
+    let (left_ns, typical_left_ns) = (left.max_ns().unwrap_or(0), left.quantile_ns(0.5).unwrap_or(0));
+    // From here on nothing came back before the end.
+    let silent_from = (0..points.len()).rfind(|index| ios(*index) > 0).map_or(0, |last| last + 1);
+    let slowest = |index: usize| {
+        let later = if index + 1 >= silent_from { left_ns } else { 0 };
+        longest(index).max(longest(index + 1)).max(later)
+    };
+    let stood = |index: usize| ios(index).saturating_mul(2) < usual && slowest(index) >= least(index);
+    let is_ours = |index: &usize| {
+        let begin_ns = points[*index].start_ns;
+        let end_ns = begin_ns.saturating_add(points[*index].length_ns);
+        is_paused(stage, begin_ns, end_ns)
+    };
+    let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index) && !is_ours(index)).collect();
+    let last = points.len().checked_sub(1)?;
+    // One that only the last interval has a part of may leave that half of its usual completions.
+    let end_ns = points[last].start_ns.saturating_add(points[last].length_ns);
+    let is_at_end = typical_left_ns >= least(last) && !is_paused(stage, end_ns.saturating_sub(typical_left_ns), end_ns);
+    let at_end = is_at_end.then_some(left_ns);
+    let longest_ns = slow.iter().map(|index| slowest(*index)).max().max(at_end)?;
+    Some(Warning::Stalled { longest: Nanos(longest_ns), intervals: slow.len() as u32 })
+}
+
+/// Whether the generator of a host did not run in some of this time, in ns after the stage's start.
+fn is_paused(stage: &StageRecord, from_ns: u64, to_ns: u64) -> bool {
+    let overlaps = |pause: &Pause| pause.at_ns < to_ns && from_ns < pause.at_ns.saturating_add(pause.length_ns);
+    stage.ends.iter().flat_map(|end| &end.pauses).any(overlaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results;
+    use crate::testing::Recorded;
+    use model::event::{HostEnd, Left};
+    use model::{Histogram, StageKind};
+
+    const CLOSED: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+
+    fn times(values: &[(u64, u64)]) -> Histogram {
+        let mut latency = Histogram::new();
+        values.iter().for_each(|(value, count)| latency.record_many(*value, *count));
+        latency
+    }
+
+    /// The row of a run with so many requests of 1 ms in each second, and an end.
+    fn row(suite: &str, ios: &[usize], late: &[(u64, u64)], never: &[(u64, u64)], pauses: &[Pause]) -> ResultRow {
+        let mut recorded = Recorded::new(suite);
+        let stage = recorded.stage(StageKind::Measure);
+        for (second, ios) in (0..).zip(ios) {
+            recorded.interval(stage, second, &[(Op::Read, &vec![1_000_000; *ios])]);
+        }
+        let (late, never) = (times(late).encode(), times(never).encode());
+        let left = vec![Left { work: 0, op: Op::Read, late, never }];
+        let end = HostEnd { stage, host: 0, left, pauses: pauses.to_vec() };
+        recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
+        recorded.end();
+        results(&recorded.record()).remove(0)
+    }
+
+    fn stall(row: &ResultRow) -> Option<(u64, u32)> {
+        row.warnings.iter().find_map(|warning| match warning {
+            Warning::Stalled { longest, intervals } => Some((longest.0 / 1_000_000, *intervals)),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_stall_that_outlasts_the_stage_is_said_with_the_time_that_requests_took() {
+        let long = [(4_034_000_000, 32)];
+        let of = |ios: &[usize], late: &[(u64, u64)]| stall(&row(CLOSED, ios, late, &[], &[]));
+        assert_eq!(of(&[1_000, 1_000, 1_000, 200, 0], &long), Some((4_034, 2)));
+        assert_eq!(
+            of(&[1_000, 1_000, 1_000, 1_000, 800], &long),
+            Some((4_034, 0)),
+            "most of the last interval was good"
+        );
+        assert_eq!(of(&[1_000, 1_000, 1_000, 1_000, 800], &[(4_034_000_000, 3), (1_000_000, 29)]), None, "stragglers");
+        assert_eq!(of(&[1_000; 5], &[(1_000_000, 32)]), None);
+        let closed = row(CLOSED, &[1_000; 5], &long, &[], &[]);
+        assert_eq!((closed.latency.max_ns(), closed.left.all().max_ns()), (Some(1_000_000), Some(4_034_000_000)));
+    }
+
+    #[test]
+    fn at_a_rate_all_that_was_due_is_in_the_latencies() {
+        let suite = format!("{CLOSED}rate = 1000\n");
+        let never: Vec<(u64, u64)> = (1..=3_000).map(|ms| (ms * 1_000_000, 1)).collect();
+        let found = row(&suite, &[1_000, 1_000, 0, 0, 0], &[], &never, &[]);
+        assert_eq!((found.ios, found.latency.count()), (2_000, 5_000));
+        let second = |share| found.latency.quantile_ns(share).expect("requests") as f64 / 1e9;
+        assert!((second(0.99) - 2.95).abs() < 0.03 && (second(0.5) - 0.5).abs() < 0.01, "{}", second(0.99));
+        assert!(found.sure.quantiles_ns.iter().all(Option::is_none) && found.sure.mean_ns.is_none());
+        assert!(found.warnings.iter().any(|warning| warning.code() == "rate-missed"));
+    }
+
+    #[test]
+    fn the_generator_s_own_pause_is_told_as_such_and_not_as_the_target_s() {
+        let pause = Pause { at_ns: 2_500_000_000, length_ns: 2_000_000_000 };
+        let ios = [1_000, 1_000, 500, 0, 490, 1_000, 1_000];
+        let of = |pauses: &[Pause]| row(CLOSED, &ios, &[(1_000_000, 8)], &[], pauses);
+        let codes = |row: &ResultRow| row.warnings.iter().map(Warning::code).collect::<Vec<_>>();
+        let mut quick = of(&[pause]);
+        assert!(codes(&quick).contains(&"generator-paused"), "{:?}", codes(&quick));
+        quick.warnings.retain(|warning| matches!(warning, Warning::GeneratorPaused { .. }));
+        let longest = Nanos(2_000_000_000);
+        assert_eq!(quick.warnings, [Warning::GeneratorPaused { host: "node0".to_owned(), longest, times: 1 }]);
+        assert!(!codes(&of(&[])).contains(&"generator-paused"));
+        // Both: the target stood still at the end, long after the pause.
+        let early = Pause { at_ns: 500_000_000, length_ns: 200_000_000 };
+        let both = row(CLOSED, &[800, 1_000, 1_000, 1_000, 0], &[(1_500_000_000, 8)], &[], &[early]);
+        assert!(codes(&both).contains(&"generator-paused") && codes(&both).contains(&"stalled"), "{:?}", codes(&both));
+        let paused = row(
+            CLOSED,
+            &[1_000, 1_000, 1_000, 1_000, 0],
+            &[(1_500_000_000, 8)],
+            &[],
+            &[Pause { at_ns: 3_900_000_000, length_ns: 1_500_000_000 }],
+        );
+        assert!(codes(&paused).contains(&"generator-paused") && !codes(&paused).contains(&"stalled"));
+    }
+}

@@ -1,0 +1,89 @@
+//! What stands still while the program measures: the target beyond the end of a stage, and the program itself.
+
+mod common;
+
+use common::{Mounted, end, has, scratch, signal, start, text, wait_for_samples, wait_until};
+use serde_json::Value;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const SHAPE: [&str; 14] = [
+    "run",
+    "--bs",
+    "4k",
+    "--iodepth",
+    "8",
+    "--size",
+    "8M",
+    "--set",
+    "interval=100ms",
+    "--json",
+    "--quiet",
+    "--out",
+    "run.plimsoll",
+    "--target",
+];
+
+/// The first result of a run on `target`, during whose load something happens.
+fn disturbed(target: &Path, more: &[&str], happens: impl FnOnce(&std::process::Child)) -> Value {
+    let folder = scratch();
+    let child = start(folder.path(), &[&SHAPE[..], &[text(target)], more].concat());
+    wait_for_samples(folder.path(), 1);
+    happens(&child);
+    end(child).with_code(0).json()["results"][0].clone()
+}
+
+fn codes(row: &Value) -> Vec<&str> {
+    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+}
+
+/// How long the whole load takes, and for how long it is held up: beyond its end.
+const LOAD: &str = "3s";
+const STALL: Duration = Duration::from_secs(4);
+
+#[test]
+fn a_stall_that_outlasts_the_stage_is_in_its_figures_and_its_doubts() {
+    if !has("a file system that is frozen", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let disk = Mounted::new("mkfs.ext4", 64);
+    let target = disk.path().join("data");
+    let stalled = |more: &[&str]| {
+        let load = ["--rw", "randwrite", "--runtime", LOAD];
+        disturbed(&target, &[&load[..], more].concat(), |_| {
+            disk.freeze();
+            let begun = Instant::now();
+            wait_until("the end of the load", || begun.elapsed() >= STALL);
+            disk.thaw();
+        })
+    };
+    let closed = stalled(&[]);
+    assert!(codes(&closed).contains(&"stalled"), "{closed}");
+    assert!(!codes(&closed).contains(&"generator-paused"), "{closed}");
+    assert_eq!(closed["left_over"]["late"], 8, "all that was outstanding: {closed}");
+    let longest_ns = |row: &Value| row["left_over"]["max_ns"].as_u64().expect("a time");
+    assert!(u128::from(longest_ns(&closed)) >= STALL.as_nanos() - 50_000_000, "{closed}");
+    // Of 500 a second, hundreds were due while the file system was frozen; 8 of them were sent.
+    let open = stalled(&["--set", "rate=500"]);
+    let unsent = open["left_over"]["never"].as_u64().expect("a count");
+    let (done, due) = (open["ios"].as_u64().expect("a count"), 1_500);
+    assert!(unsent > 100 && (due - 3..=due + 3).contains(&(done + unsent + 8)), "{open}");
+    let p99_ns = open["latency_ns"]["p99"].as_u64().expect("a time");
+    assert!(p99_ns >= 500_000_000, "{open}");
+    assert_eq!(open["latency_ns"]["max"].as_u64(), Some(longest_ns(&open)), "{open}");
+    assert!(codes(&open).contains(&"rate-missed"), "{open}");
+}
+
+#[test]
+fn a_program_that_was_stopped_says_that_it_stood_still_itself() {
+    let folder = scratch();
+    let load = ["--rw", "randread", "--runtime", "5s", "--set", "backend=null"];
+    let row = disturbed(&folder.path().join("data"), &load, |child| {
+        signal(child, "STOP");
+        let begun = Instant::now();
+        wait_until("a pause that is worth the name", || begun.elapsed() >= Duration::from_secs(1));
+        signal(child, "CONT");
+    });
+    let found = codes(&row);
+    assert!(found.contains(&"generator-paused") && !found.contains(&"stalled"), "{row}");
+}
