@@ -252,6 +252,7 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
 
 #[test]
 fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
+    let _alone = common::alone();
     let folder = scratch();
     let data = folder.path().join("data");
     // On few processors that others use too, 70 agents take their time to be heard.

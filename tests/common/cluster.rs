@@ -10,6 +10,7 @@ use ssh::{HOSTS, Network};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::MutexGuard;
 use tempfile::TempDir;
 
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
@@ -17,13 +18,16 @@ pub struct SshCluster {
     folder: TempDir,
     network: Network,
     servers: Vec<Child>,
+    /// Last, so that it ends after the servers do.
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl SshCluster {
     /// Four hosts behind a bridge.
     pub fn new() -> SshCluster {
+        let alone = crate::common::alone();
         let network = Network::claim().expect("a free network; see `ip link` for those of killed tests");
-        let mut cluster = SshCluster { folder: scratch(), network, servers: Vec::new() };
+        let mut cluster = SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
         cluster.write_settings();
         for words in network.commands() {
             run("ip", &words.split(' ').collect::<Vec<_>>());

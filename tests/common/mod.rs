@@ -304,3 +304,11 @@ impl Drop for Mounted {
         let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
     }
 }
+
+/// Held by tests that take every processor, or that depend on an answer within seconds: of these,
+/// one at a time.
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    // A test that failed with it in hand has left nothing behind in it.
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
